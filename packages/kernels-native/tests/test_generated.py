@@ -83,6 +83,21 @@ def test_a_program_shows_the_code_of_its_steps(monkeypatch: pytest.MonkeyPatch) 
     assert "void **" not in program.explain()
 
 
+def test_a_program_shows_how_regions_became_loops() -> None:
+    """Each stage prints; two regions that are equal print once; nothing of it without `stages`."""
+    x, y = (Input(TensorType("f32", (4, 20)), name=name) for name in "xy")
+    graph = Graph.of([x, y], [ops.softmax(x, -1), ops.softmax(y, -1)])
+    program = build(graph, backends=("native", "numpy"))
+
+    text = program.explain(stages=True)
+    stages = [line for line in text.splitlines() if not line.startswith(" ")]
+
+    assert "layout     axes a0: 4, a1: 20" in stages
+    assert [s for s in stages if s in ("steps", "loops")] == ["steps", "loops"]
+    assert "in place   in0 and out0" in stages
+    assert "layout" not in program.explain()
+
+
 def test_without_a_compiler_llvm_makes_code_and_the_walk(monkeypatch: pytest.MonkeyPatch) -> None:
     """A loop of native steps is one call there, too; what is written in C by hand goes to NumPy."""
     pytest.importorskip("llvmlite")

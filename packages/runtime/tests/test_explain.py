@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import numpy as np
 import pytest
 from toy_backend import add, build_by_hand, fail, flat, given, graph_of, notes, product, raising
 
+from byparts_graph_ir import Backend, Kernel, Op, Table, TensorType
 from byparts_runtime import Program, Store, Variable
+from byparts_runtime.arrays.access import view
 from byparts_runtime.memory.plan import Separate, SeparateLocation
 
 
@@ -58,6 +61,27 @@ def test_explain_shows_stages_and_totals() -> None:
     assert "variables  16 bytes" in text
     assert "commit     16 bytes copied a run" in text
     assert "constants  16 bytes" in text
+
+
+def test_explain_shows_how_code_came_about() -> None:
+    """A kernel is asked for it when somebody asks."""
+    asked: list[str] = []
+    table: Table[Any] = Table("kernel")
+
+    @table.compiles(type(fail))
+    def rule(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+        return Kernel(lambda *_: lambda: None, stages=stages)
+
+    def stages() -> str:
+        asked.append("")
+        return "axes 2, 2"
+
+    x = given("x", 2, 2)
+    program = build_by_hand(graph_of([x], fail(x)), backends=(Backend("toy", view, table),))
+
+    assert "axes 2, 2" not in program.explain()
+    assert not asked
+    assert program.explain(stages=True).endswith("\n1 of fail:\naxes 2, 2")
 
 
 def test_profile_times_steps_and_keeps_the_state() -> None:

@@ -35,7 +35,7 @@ from byparts_op_loops.keys import kinds_of
 from byparts_op_loops.regions.axes import RESHAPES, wanted
 from byparts_op_loops.regions.joins import joins
 from byparts_op_loops.regions.updates import UPDATES
-from byparts_op_loops.rules import LoopKernels, Pairs, Rule, later
+from byparts_op_loops.rules import LoopKernels, Pairs, Rule, later, stages_of
 from byparts_opset.dtypes import numpy_dtype
 
 if TYPE_CHECKING:
@@ -98,7 +98,9 @@ def region_kernel(graph: Graph) -> Kernel:
         made = RegionLoops(graph)
         return mapped(replace(made.func, name=_title(graph)), made.inplace)
 
-    return launched(b"region" + graph.digest, launches, len(graph.inputs), kinds_of(graph))
+    about = b"region" + graph.digest
+    kernel = launched(about, launches, len(graph.inputs), kinds_of(graph))
+    return replace(kernel, stages=partial(stages_of, graph))
 
 
 def _title(graph: Graph) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from byparts_graph_ir import Graph, Kernel
+from byparts_graph_ir.model.frozen import replace
 from byparts_kernels_native import walk
 from byparts_kernels_native.generated import Pairs, generated
 from byparts_op_loops.keys import kinds_of
+from byparts_op_loops.rules import stages_of
 from byparts_tensor_ir.target import target
 
 if TYPE_CHECKING:
@@ -42,7 +45,8 @@ def region_kernel(graph: Graph) -> Kernel:
             inplace = tuple([(i, o) for i, o in inplace if o not in small])
         return shared(region.func), inplace
 
-    return generated(b"region" + graph.digest, loops, kinds_of(graph)).kernel()
+    kernel = generated(b"region" + graph.digest, loops, kinds_of(graph)).kernel()
+    return replace(kernel, stages=partial(stages_of, graph, _FEW_COLUMNS))
 
 
 def _has_short_rows(func: Func) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from byparts_graph_ir import Graph, Kernel, TensorType
@@ -43,7 +44,13 @@ def update(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> K
         inplace,
         True,
         "\n".join({k.source: None for k in kernels}),
+        partial(_stages, kernels),
     )
+
+
+def _stages(kernels: Sequence[Kernel]) -> str:
+    """The stages of the regions, equal ones once."""
+    return "\n".join({k.stages(): None for k in kernels if k.stages is not None})
 
 
 def _kernel(graph: Graph) -> Kernel:

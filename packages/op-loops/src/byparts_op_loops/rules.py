@@ -75,6 +75,16 @@ class LoopKernels(Table[Any]):
         self.compiles(*CONSTANTS, ops.Range, ops.Eye)(constant)
 
 
+def stages_of(graph: Graph, few_columns: int = 0) -> str:
+    """The text of the stages by which a region becomes loops, for `Kernel.stages`.
+
+    Lowers the region again: a program whose code is on the disk has not done it.
+    """
+    from byparts_op_loops.regions.region import RegionLoops
+
+    return str(RegionLoops(graph, few_columns))
+
+
 def later(module: str, name: str) -> Rule:
     """A rule whose module, which has an emitter or large tables, is imported when it is needed."""
 

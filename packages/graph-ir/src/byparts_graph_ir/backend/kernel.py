@@ -55,6 +55,8 @@ class Kernel(Frozen):
         atomic: bound in place, `run` is one call of C that cannot fail, so that no Ctrl-C and no
             error can leave an output half written: it may update variables.
         source: the code that was generated for it, for people; "" where there is none.
+        stages: prints how that code came about, stage by stage, for people; called when somebody
+            asks; `None` where there is nothing to tell.
     """
 
     bind: Callable[[Sequence[Array], Sequence[Array], Array, Array], Run]
@@ -63,6 +65,7 @@ class Kernel(Frozen):
     inplace: tuple[tuple[int, int], ...] = ()
     atomic: bool = False
     source: str = ""
+    stages: Callable[[], str] | None = None
 
 
 class KernelFamily(Frozen):

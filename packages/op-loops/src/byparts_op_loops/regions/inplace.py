@@ -10,11 +10,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from byparts_graph_ir import Graph
 from byparts_tensor_ir.expression import Expr
 from byparts_tensor_ir.index import terms
 from byparts_tensor_ir.schedule.legal import apart
 from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement, Store
 from byparts_tensor_ir.substitute import subexpressions
+
+Pairs = tuple[tuple[int, int], ...]
+
+
+def pairs_of(func: Func, graph: Graph) -> Pairs:
+    """The pairs (input, output) of a region that may be the same bytes in its function."""
+    accesses, pairs = Accesses(func), []
+    count = len(graph.inputs)
+    for i, x in enumerate(graph.inputs):
+        for o, y in enumerate(graph.outputs):
+            if x.type != y.type or graph.outputs.count(y) > 1 or y in graph.inputs:
+                continue
+            read, written = func.params[i], func.params[count + o]
+            if read in accesses.reads and accesses.may_be_one(read, written):
+                pairs.append((i, o))
+    return tuple(pairs)
 
 
 class _Access(NamedTuple):

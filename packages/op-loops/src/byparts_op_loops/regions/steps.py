@@ -1,93 +1,164 @@
-"""Steps, the stores of a region, and the loops around them before they become statements."""
+"""Steps: which stores a region has, before loops are put around them.
+
+A step is each output, each reduction, and each value that is kept because several loops need it.
+All else is written into the expressions that read it, at the index at which they do.  So what is
+sliced or transposed is never there as a whole, and what is put together of parts is some steps that
+store into one buffer.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Union
 
-from byparts_graph_ir import Value
-from byparts_op_loops.movement import Place
-from byparts_op_loops.reduction import Reduced
-from byparts_op_loops.regions.layout import Axes
-from byparts_tensor_ir.expression import Expr, const
-from byparts_tensor_ir.statement import Buffer, For, Store
+import byparts_opset as ops
+from byparts_graph_ir import Graph, Node, Refused, Value
+from byparts_op_loops.movement import Place, movement
+from byparts_op_loops.reduction import Reduced, reduction
+from byparts_op_loops.regions.axes import is_reshape_of_ones
+from byparts_op_loops.regions.layout import Axes, Layout
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Step:
     """A store: an element of `value`, or a number, for all of `axes`, combined over `over`.
 
     Attributes:
-        write: where in the buffers of outputs.
+        write: where in the outputs, or in a buffer of its own.
+        outputs: the numbers of the outputs that it stores into.
         read: which element of the value.
         copies: whether the value is stored as another step, or the caller, has it.
-        buffers: where it is stored: those of outputs, or one of its own.
-        path: the loops around it, outermost first.
-        kept: the axes by which its own buffer is indexed.
     """
 
     value: Value | Union[int, float]
     axes: Axes
     write: Place
+    outputs: tuple[int, ...] = ()
     over: Axes = ()
     rule: Reduced | None = None
     read: Place = ()
     copies: bool = False
-    buffers: list[Buffer] = field(default_factory=list)
-    path: list[Loop] = field(default_factory=list)
-    kept: Axes = ()
 
 
-@dataclass(eq=False)
-class Loop:
-    """A loop over one axis, and what it holds in order."""
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The stores of a region.
 
-    axis: int
-    body: list[Loop | Step] = field(default_factory=list)
-
-
-def at(place: Place, env: dict[int, Expr]) -> tuple[Expr, ...]:
-    """The indices of a place, where axes are these."""
-    out = []
-    for offset, steps in place:
-        index = const(offset)
-        for axis, step in steps:
-            index = index + env[axis] * step
-        out.append(index)
-    return tuple(out)
-
-
-def as_one(stores: Sequence[Store]) -> list[Store]:
-    """Stores at one index as one store, which computes all its values before it writes any.
-
-    The largest comes last: outputs of it may lie over inputs that the others read.
+    Attributes:
+        graph: the region.
+        layout: its axes.
+        made: value -> the node that makes it.
+        order: the steps, in the order of the nodes.
+        makers: value that is read from memory -> the step that makes it.
+        needs: step -> the steps whose results it reads.
     """
-    groups: dict[tuple[Expr, ...], list[Store]] = {}
-    for s in stores:
-        groups.setdefault(s.index, []).append(s)
-    return [
-        Store(
-            group[0].block,
-            tuple([t for s in group for t in s.targets]),
-            index,
-            tuple([v for s in group for v in s.values]),
-        )
-        for index, group in sorted(groups.items(), key=lambda item: len(item[1]))
-    ]
+
+    graph: Graph
+    layout: Layout
+    made: Mapping[Value, Node]
+    order: tuple[Step, ...]
+    makers: Mapping[Value, Step]
+    needs: Mapping[Step, tuple[Step, ...]]
+
+    def sources(self, s: Step) -> list[Value]:
+        """The values that s reads or computes first."""
+        if not isinstance(s.value, Value):
+            return []
+        return [s.value] if s.copies else list(self.made[s.value].inputs)
 
 
-def within_columns(rows: For, most: int) -> For:
-    """A loop over rows that only adds up columns, inside of the loop over these columns.
+def steps_of(graph: Graph, layout: Layout, kept: frozenset[Value] = frozenset()) -> Steps:
+    """The steps of a region in which the values of `kept` are stored.
 
-    Their sums then stay in registers; of more than `most` columns, a few vectors, rows would be
-    read in parts: the loop stays as it is.
+    Raises:
+        Refused: a value is stored, and read at another place than its own.
     """
-    columns = rows.body[0]
-    if len(rows.body) > 1 or not isinstance(columns, For) or columns.kind != "vectorize":
-        return rows
-    few = columns.extent.op == "const" and columns.extent.attr <= most
-    for s in columns.body if few else ():
-        if not isinstance(s, Store) or s.reducer is None or s.over != (rows.var,):
-            return rows
-    return For(columns.var, (For(rows.var, columns.body),), "vectorize") if few else rows
+    order: list[Step] = []
+    makers: dict[Value, Step] = {}
+    for n in graph.nodes:
+        (y,) = n.outputs
+        outputs = tuple([o for o, v in enumerate(graph.outputs) if v is y])
+        steps = _steps_of(n, outputs, layout, kept)
+        if steps and y not in layout.put_together:
+            makers[y] = steps[0]
+        order += steps
+    for o, v in enumerate(graph.outputs):
+        if v in graph.inputs:
+            place = _place_of(v, layout)
+            order.append(_copy(v, place, place, (o,)))
+    made = {v: n for n in graph.nodes for v in n.outputs}
+    steps_alone = Steps(graph, layout, made, tuple(order), makers, {})
+    needs = {s: _needs(steps_alone, s) for s in order}
+    return Steps(graph, layout, made, tuple(order), makers, needs)
+
+
+def _steps_of(
+    n: Node, outputs: tuple[int, ...], layout: Layout, kept: frozenset[Value]
+) -> list[Step]:
+    """The steps that make the result of a node, or store it into these outputs."""
+    (y,) = n.outputs
+    first = layout.parts[n][0]
+    reduces = type(n.op) in reduction
+    if (outputs or reduces) and y in layout.moved:
+        raise Refused(f"{n.op.name} is stored, and read at another place")
+    if reduces:
+        whole = axes_of(first.reads[0][1])
+        over = tuple([a for a in whole if a not in axes_of(first.write)])
+        total = Step(y, whole, first.write, (), over, reduction[n.op](n.op))
+        return [total, *([_copy(y, first.write, first.write, outputs)] if outputs else [])]
+    if y in layout.put_together:
+        return [
+            _copy(n.inputs[p.reads[0][0]], p.write, p.reads[0][1], outputs)
+            if p.reads
+            else Step(p.value, axes_of(p.write), p.write, outputs)
+            for p in layout.parts[n]
+        ]
+    stored = bool(outputs) or y in kept
+    return [Step(y, axes_of(first.write), first.write, outputs)] if stored else []
+
+
+def _copy(v: Value, write: Place, read: Place, outputs: tuple[int, ...]) -> Step:
+    return Step(v, axes_of(write), write, outputs, read=read, copies=True)
+
+
+def _place_of(v: Value, layout: Layout) -> Place:
+    """The place at which an input is read as a whole.
+
+    Raises:
+        Refused: there is none.
+    """
+    for n, parts in layout.parts.items():
+        for p in parts:
+            for i, read in p.reads:
+                if n.inputs[i] is v and layout.is_plain(v, read):
+                    return read
+    raise Refused("an input is an output, and read in parts")
+
+
+def _needs(steps: Steps, s: Step) -> tuple[Step, ...]:
+    """The steps whose results s reads."""
+    needed: dict[Step, None] = {}
+    todo, done = steps.sources(s), set()
+    while todo:
+        v = todo.pop()
+        if v in done:
+            continue
+        done.add(v)
+        if v in steps.makers:
+            needed[steps.makers[v]] = None
+            if steps.makers[v].rule is not None:
+                continue
+        if v in steps.made:
+            todo += steps.made[v].inputs
+    return tuple(needed)
+
+
+def axes_of(place: Place) -> Axes:
+    """The axes of a place, in the order of loops."""
+    return tuple(sorted({axis for index in place for axis, _ in index.steps}))
+
+
+def is_copy(n: Node) -> bool:
+    """Whether a node only moves elements."""
+    return n.op in movement or type(n.op) is ops.BroadcastTo or is_reshape_of_ones(n)

@@ -10,11 +10,21 @@ from __future__ import annotations
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from textwrap import wrap
 from typing import Optional
 
-from byparts_graph_ir import Fused, Graph, GraphError, Loop, Node, ReversedLoop, Stage, Value
+from byparts_graph_ir import (
+    Fused,
+    Graph,
+    GraphError,
+    Kernel,
+    Loop,
+    Node,
+    ReversedLoop,
+    Stage,
+    Value,
+)
 from byparts_runtime.inspect.columns import Cell, Column, Row, table
 from byparts_runtime.inspect.profile import Profile
 from byparts_runtime.inspect.rounds import BodyProfile
@@ -44,13 +54,23 @@ _COLUMNS = (
 
 
 def explain(
-    stages: Sequence[Stage],
+    history: Sequence[Stage],
     machine: Machine,
     profile: Optional[Profile] = None,
     width: Optional[int] = None,
+    *,
     source: bool = False,
+    stages: bool = False,
 ) -> str:
-    """The stages that made the graph, a row for each node, the totals, and on request the sources.
+    """The stages that made the graph, a row for each node, the totals, and on request more.
+
+    Args:
+        history: the stages that made the graph.
+        machine: the program.
+        profile: how long its steps took, if that is known.
+        width: of a line, in letters.
+        source: whether the code that was generated for the nodes follows.
+        stages: whether it follows how that code came about.
 
     Raises:
         GraphError: `width` is no number of letters, or too few for a table.
@@ -58,22 +78,31 @@ def explain(
     most = _width(width)
     loaded = machine.loaded
     rows = list(_Rows(loaded, profile).rows())
-    history = [line for stage in stages for line in _wrapped(str(stage), 2, most)]
+    lines = [line for stage in history for line in _wrapped(str(stage), 2, most)]
     totals = [line for total in _totals(machine, profile) for line in _wrapped(total, 11, most)]
     body = [line for row in table(_COLUMNS, rows, most) for line in _wrapped(row, 6, most)]
-    sources = _sources(loaded) if source else ()
-    return "\n".join([*history, "", *body, "", *totals, *sources])
+    more = [_stages_of] * stages + [_source_of] * source
+    texts = [text for text_of in more for text in _texts(loaded, text_of)]
+    return "\n".join([*lines, "", *body, "", *totals, *texts])
 
 
-def _sources(loaded: Loaded) -> Iterator[str]:
-    """The code generated for the nodes of a graph and of their bodies; equal code once."""
+def _source_of(kernel: Kernel) -> str:
+    return kernel.source
+
+
+def _stages_of(kernel: Kernel) -> str:
+    return "" if kernel.stages is None else kernel.stages()
+
+
+def _texts(loaded: Loaded, text_of: Callable[[Kernel], str]) -> Iterator[str]:
+    """What is to tell of the kernels of a graph and of its bodies; equal texts once."""
     names: dict[str, list[str]] = {}
     for node in loaded.graph.nodes:
         chosen = loaded.kernels(node)
-        if chosen.kernel.source:
-            names.setdefault(chosen.kernel.source, []).append(_op(node))
+        if text := text_of(chosen.kernel):
+            names.setdefault(text, []).append(_op(node))
         for body in chosen.bodies:
-            yield from _sources(body.loaded)
+            yield from _texts(body.loaded, text_of)
     for text, ops in names.items():
         yield f"\n{', '.join(f'{n} of {op}' for op, n in Counter(ops).items())}:\n{text}"
 

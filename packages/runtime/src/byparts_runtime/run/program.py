@@ -135,10 +135,13 @@ class Program:
         """The types of the feeds."""
         return tuple(v.type for v in self.graph.inputs[: self._loaded.signature.feeds])
 
-    def explain(self, *, width: Optional[int] = None, source: bool = False) -> str:
+    def explain(
+        self, *, width: Optional[int] = None, source: bool = False, stages: bool = False
+    ) -> str:
         """A table of what runs where and why, and of memory; with times after `profile`.
 
-        With `source`, the code that was generated for its steps, too.
+        With `source`, the code that was generated for its steps, too; with `stages`, how that code
+        came about: of a region its axes, stores, loops, and what may be in place.
 
         No line is longer than `width` letters, by default those of the terminal; where there is
         none, 100.  What has no room is shortened, so a large `width` shows everything.
@@ -147,7 +150,8 @@ class Program:
 
         machine = self._machine
         with machine.lock, machine.arena.lock:
-            return explain(self.stages, machine, self.last_profile, width, source)
+            history, times = self.stages, self.last_profile
+            return explain(history, machine, times, width, source=source, stages=stages)
 
     def profile(self, *feeds: object, runs: int = 10) -> Profile:
         """Time each step, the median of some runs.  The variables stay as they are."""
