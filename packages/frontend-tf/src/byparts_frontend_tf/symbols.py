@@ -135,8 +135,8 @@ def _missing(full: str) -> str:
 # Modules and folders of this part: no namespaces of the API, and imported before names are read.
 _OWN = frozenset(
     (
-        *("absl_modules", "api", "graph", "inside", "names", "node_defs", "old_names", "old_numpy"),
-        *("plugin", "running", "symbols", "written_names", "__main__"),
+        *("absl_modules", "api", "assembly", "graph", "inside", "names", "node_defs", "old_names"),
+        *("old_numpy", "plugin", "running", "symbols", "written_names", "__main__"),
     )
 )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn, Optional
 
-from byparts_frontend_tf.graph.late import late
+from byparts_frontend_tf.graph import upper
 from byparts_frontend_tf.graph.operators import Operators
 from byparts_tf_files.dtypes import DType
 from byparts_tf_files.shape import Dims, TensorShape, as_dims, merged, shown
@@ -76,7 +76,7 @@ class Operation:
     @property
     def node_def(self) -> Any:
         """The operation as a message of TensorFlow's files."""
-        return late("node_defs.write:node_def")(self)
+        return upper.functions.node_def(self)
 
     @property
     def op_def(self) -> Any:
@@ -100,7 +100,7 @@ class Operation:
         """
         written = self.node_def.attr
         if name in written:
-            return late("node_defs.values:attribute_of")(written[name])
+            return upper.functions.attribute_of(written[name])
         if name == "T":
             return (self.inputs or self.outputs)[0].dtype.base_dtype
         if name not in self.attributes:
@@ -117,7 +117,8 @@ class Operation:
         Raises:
             ValueError: there is no session, or it is of another graph.
         """
-        late("running.stack:session_for")(self.graph, session, "run operation").run(self, feed_dict)
+        run_in = upper.functions.session_for(self.graph, session, "run operation")
+        run_in.run(self, feed_dict)
 
     def _set_device(self, device: Any) -> None:
         self._device = device
@@ -214,7 +215,7 @@ class Tensor(Operators):
         Raises:
             ValueError: there is no session, or it is of another graph.
         """
-        run_in = late("running.stack:session_for")(self.graph, session, "evaluate tensor")
+        run_in = upper.functions.session_for(self.graph, session, "evaluate tensor")
         return run_in.run(self, feed_dict)
 
     def _as_node_def_input(self) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Optional
 
-from byparts_frontend_tf.graph.body import Body
+from byparts_frontend_tf.graph.body import STATE, Body
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 
 GradientFunction = Callable[..., Any]  # (op, *gradients of its outputs) -> gradients of its inputs
@@ -39,9 +38,8 @@ class OwnGradient:
                 graph.name_scope(f"gradients/{op.name}_grad"),
                 self.body.entered(),
             ):
-                state = late("api.loops:STATE")
                 self.dys: list[Tensor] = [
-                    state(name="dy", dtype=t.dtype.base_dtype, dims=t.dims) for t in op.outputs
+                    STATE(name="dy", dtype=t.dtype.base_dtype, dims=t.dims) for t in op.outputs
                 ]
                 self.dxs = self._called(op, function)
         finally:
