@@ -81,7 +81,7 @@ class Graph(Elements):
         self._operations.append(op)
         self._by_name[op.name] = op
         if self._overrides and kind.type in self._overrides:
-            op.__dict__["_gradient_type"] = self._overrides[kind.type]
+            op.gradient_type = self._overrides[kind.type]
         return op
 
     def _op_name(self, name: str) -> str:

@@ -53,13 +53,13 @@ class OwnGradient:
 
 def own_gradient(op: Operation) -> Optional[GradientFunction]:
     """The program's own gradient of an operation, by `gradient_override_map`, or `None`."""
-    name = op.__dict__.get("_gradient_type")
+    name = op.gradient_type
     return None if name is None else OWN_GRADIENTS.get(name)
 
 
 def made_gradient(op: Operation, function: GradientFunction) -> OwnGradient:
     """The operations that are its gradient, made once."""
-    found: Optional[OwnGradient] = op.__dict__.get("_own_gradient")
-    if found is None:
-        found = op.__dict__["_own_gradient"] = OwnGradient(op, function)
-    return found
+    if op.own_gradient is None:
+        op.own_gradient = OwnGradient(op, function)
+    gradient: OwnGradient = op.own_gradient
+    return gradient

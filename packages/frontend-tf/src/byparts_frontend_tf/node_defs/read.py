@@ -283,7 +283,7 @@ class GraphReader:
             if memory.variable is memory.op:
                 op.outputs[0].variable = memory.op
         elif op.type == "Assign" and op.name == f"{op.inputs[0].op.name}/Assign":
-            op.__dict__["_initializes"] = op.inputs[0].op
+            op.initializes = op.inputs[0].op
         return op
 
     def _keep(self, name: str, made: Any) -> None:

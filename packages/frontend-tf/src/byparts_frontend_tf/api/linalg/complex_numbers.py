@@ -58,7 +58,7 @@ def real(input: TensorLike, name: Optional[str] = None) -> Tensor:
     x = convert_to_tensor(input)
     if not x.dtype.base_dtype.is_complex:
         return x
-    return _ONE_REAL(*parts_of(x), name=name) if "_parts" in x.__dict__ else REAL(x, name=name)
+    return _ONE_REAL(*parts_of(x), name=name) if x.complex_parts else REAL(x, name=name)
 
 
 @symbol("imag", "math.imag")
@@ -67,7 +67,7 @@ def imag(input: TensorLike, name: Optional[str] = None) -> Tensor:
     x = convert_to_tensor(input)
     if not x.dtype.base_dtype.is_complex:
         return x * 0  # type: ignore[no-any-return]  # a tensor
-    return _ONE_IMAG(*parts_of(x), name=name) if "_parts" in x.__dict__ else IMAG(x, name=name)
+    return _ONE_IMAG(*parts_of(x), name=name) if x.complex_parts else IMAG(x, name=name)
 
 
 @symbol("conj", "math.conj")
@@ -76,7 +76,7 @@ def conj(x: TensorLike, name: Optional[str] = None) -> Tensor:
     given = convert_to_tensor(x)
     if not given.dtype.base_dtype.is_complex:
         return given
-    if "_parts" not in given.__dict__:
+    if not given.complex_parts:
         return _CONJ(given, name=name)
     re, im = parts_of(given)
     return of_parts(re, -im, name)
@@ -86,7 +86,7 @@ def conj(x: TensorLike, name: Optional[str] = None) -> Tensor:
 def angle(input: TensorLike, name: Optional[str] = None) -> Tensor:
     """The angle of each number."""
     x = convert_to_tensor(input)
-    if not x.dtype.base_dtype.is_complex or "_parts" in x.__dict__:
+    if not x.dtype.base_dtype.is_complex or x.complex_parts:
         re, im = parts_of(x) if x.dtype.base_dtype.is_complex else (x, x * 0)
         return atan2(im, re)
     return ANGLE(x, name=name)

@@ -28,7 +28,7 @@ _COMPLEX = Kind(
 def of_parts(re: Tensor, im: Tensor, name: Optional[str] = None) -> Tensor:
     """A complex tensor that knows its parts."""
     made = _COMPLEX(re, im, name=name)
-    made.__dict__["_parts"] = re, im
+    made.complex_parts = re, im
     return made
 
 
@@ -47,7 +47,7 @@ REAL, IMAG, ANGLE = _part("Real", np.real), _part("Imag", np.imag), _part("Angle
 
 def parts_of(x: Tensor) -> Parts:
     """The real and the imaginary part of a complex tensor."""
-    known: Optional[Parts] = x.__dict__.get("_parts")
+    known = x.complex_parts
     if known is None and x.op.type == "Const":
         value = x.op.attributes["value"]
         return constant_of(value.real, "real"), constant_of(value.imag, "imag")
@@ -59,7 +59,7 @@ def by_parts(type: str, x: Tensor, y: Tensor, name: Optional[str]) -> Optional[T
 
     `None`: it is another function, or the parts are known of neither.
     """
-    if type not in _BY_PARTS or not ("_parts" in x.__dict__ or "_parts" in y.__dict__):
+    if type not in _BY_PARTS or not (x.complex_parts or y.complex_parts):
         return None
     with name_scope(name, type):
         return of_parts(*_BY_PARTS[type](*parts_of(x), *parts_of(y)))

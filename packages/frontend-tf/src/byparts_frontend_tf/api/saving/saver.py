@@ -347,8 +347,7 @@ def _variable(given: Any) -> Variable:
     """The variable that is meant: itself, or the one whose memory a tensor is."""
     if isinstance(given, Variable):
         return given
-    op = getattr(given, "op", None)
-    found = None if op is None else op.__dict__.get("_variable_object")
+    found = getattr(getattr(given, "op", None), "variable_object", None)
     if not isinstance(found, Variable):
         raise TypeError(f"Variable to save is not a Variable: {given}")
     return found

@@ -56,4 +56,4 @@ def make_assignable(
             places = places_of(all_places)
         return _ASSIGN(memory, x, places, name=name, rows=rows)
 
-    made.__dict__["assign"] = assign
+    made.assign = assign

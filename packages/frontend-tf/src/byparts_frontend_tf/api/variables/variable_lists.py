@@ -61,7 +61,7 @@ def variables_of(*tensors: Any) -> tuple[Any, ...]:
         op = todo.pop()
         if op not in seen:
             seen.add(op)
-            variable = op.__dict__.get("_variable_object")
+            variable = op.variable_object
             found.update({} if variable is None else {variable: None})
             todo += [t.op for t in reversed(op.inputs)]
     return tuple(found)

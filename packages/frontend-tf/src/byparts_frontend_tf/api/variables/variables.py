@@ -133,10 +133,10 @@ class Variable(Rows, Operators, metaclass=Created):
             self._initializer_op = ASSIGN.operation(
                 (self._variable, self._initial_value), "Assign", validate_shape=validate
             )
-            self._initializer_op.__dict__["_initializes"] = self._variable.op
+            self._initializer_op.initializes = self._variable.op
             self._snapshot: Tensor = IDENTITY(self._variable, name="read")
             self._snapshot.variable = self._variable.op
-        self._variable.op.__dict__["_variable_object"] = self
+        self._variable.op.variable_object = self
 
     @staticmethod
     def from_proto(variable_def: Any, import_scope: Optional[str] = None) -> Variable:
@@ -152,9 +152,9 @@ class Variable(Rows, Operators, metaclass=Created):
         made._snapshot = graph.get_tensor_by_name(start + variable_def.snapshot_name)
         made._initial_value = made._initializer_op.inputs[1]
         made._variable.variable = made._snapshot.variable = made._variable.op
-        made._initializer_op.__dict__["_initializes"] = made._variable.op
+        made._initializer_op.initializes = made._variable.op
         made.trainable, made.use_resource = variable_def.trainable, variable_def.is_resource
-        made._variable.op.__dict__["_variable_object"] = made
+        made._variable.op.variable_object = made
         return made
 
     def to_proto(self, export_scope: Optional[str] = None) -> Any:
