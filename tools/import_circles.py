@@ -3,18 +3,22 @@
     python tools/import_circles.py        # prints each circle, module by module
 
 A circle is a set of modules of which each imports every other, directly or not.  An import counts
-wherever it stands, but not under `if TYPE_CHECKING:`, which never runs.  A public name that the
-package imports when it is first used counts as an import of the module that it lives in.
-O(modules + imports).
+wherever it stands; under `if TYPE_CHECKING:`, which never runs, where it is of a module in another
+folder: modules of one folder may know each other's types.  A public name that the package imports
+when it is first used counts as an import of the module that it lives in.  O(modules + imports).
+
+A module that is named by a string is an import that no tool sees.  `imports_by_string` finds them.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+IMPORTING = ("import_module", "importlib.import_module", "__import__", "pkgutil.resolve_name")
 
 
 def sources(part: Path) -> dict[str, Path]:
@@ -26,12 +30,61 @@ def sources(part: Path) -> dict[str, Path]:
 
 def imports(modules: Mapping[str, Path]) -> dict[str, set[str]]:
     """Module -> the modules of the same part that it imports."""
-    trees = {name: ast.parse(file.read_text(encoding="utf-8")) for name, file in modules.items()}
+    trees = {name: _parsed(file) for name, file in modules.items()}
     homes = lazy_homes(trees)
-    return {
-        name: {home for to in imported(tree) if (home := home_of(to, modules, homes))} - {name}
-        for name, tree in trees.items()
-    }
+    edges: dict[str, set[str]] = {}
+    for name, tree in trees.items():
+        types = {home_of(to, modules, homes) for to in imported(tree, types=True)} - {""}
+        elsewhere = {home for home in types if modules[home].parent != modules[name].parent}
+        edges[name] = {home_of(to, modules, homes) for to in imported(tree)} | elsewhere
+        edges[name] -= {name, ""}
+    return edges
+
+
+def imports_by_string(modules: Mapping[str, Path]) -> Iterator[tuple[str, int, str]]:
+    """(module, line, argument) of each import of a module that a string may name.
+
+    A string that names something of another distribution is none: an optional library.
+    """
+    for module, file in modules.items():
+        part = module.partition(".")[0]
+        for call in _calls(file):
+            if ast.unparse(call.func) in IMPORTING and call.args:
+                name = call.args[0]
+                first = _text(name.values[0] if isinstance(name, ast.JoinedStr) else name)
+                if not first or first.partition(".")[0].partition(":")[0] == part:
+                    yield module, call.lineno, ast.unparse(name)
+
+
+def names_by_symbol(modules: Mapping[str, Path]) -> Iterator[tuple[str, int, str]]:
+    """(module, line, name) of each `named("nn.relu")` whose object is in the same part."""
+    part, places = next(iter(modules)).partition(".")[0], _table(modules)
+    for module, file in modules.items() if places else ():
+        for call in _calls(file):
+            if ast.unparse(call.func) == "named" and call.args:
+                name = _text(call.args[0])
+                if places.get(name, "").startswith(f"{part}."):
+                    yield module, call.lineno, name
+
+
+@cache
+def _calls(file: Path) -> list[ast.Call]:
+    return [node for node in ast.walk(_parsed(file)) if isinstance(node, ast.Call)]
+
+
+@cache
+def _parsed(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def _table(modules: Mapping[str, Path]) -> dict[str, str]:
+    """TensorFlow's names -> places, of the `names.tsv` of the part; empty where there is none."""
+    name, file = next(iter(modules.items()))
+    folder = next(parent for parent in file.parents if parent.name == name.partition(".")[0])
+    table = folder / "names.tsv"
+    if not table.exists():
+        return {}
+    return dict([line.split("\t", 1) for line in table.read_text(encoding="utf-8").splitlines()])
 
 
 def lazy_homes(trees: Mapping[str, ast.Module]) -> dict[str, str]:
@@ -75,11 +128,16 @@ def _module(path: Path) -> str:
     return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
 
 
-def imported(tree: ast.AST) -> Iterator[str]:
-    """Full names, `package.module` or `package.module.name`, of all imports that can run."""
+def imported(tree: ast.AST, types: bool = False) -> Iterator[str]:
+    """Full names, `package.module` or `package.module.name`, of all imports that can run.
+
+    Or, with `types`, of those under `if TYPE_CHECKING:`, which never run.
+    """
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            yield from imported(ast.Module(node.orelse, []))
+            yield from imported(ast.Module(node.body if types else node.orelse, []))
+        elif types:
+            yield from imported(node, types)
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

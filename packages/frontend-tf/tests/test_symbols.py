@@ -1,6 +1,7 @@
 """TensorFlow's names: found when used, and the nearest one named where there is none."""
 
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -8,6 +9,7 @@ import byparts_frontend_tf as tf
 from byparts_frontend_tf import names, symbols
 from byparts_frontend_tf.names import own, table
 from byparts_frontend_tf.written_names import collect
+from byparts_graph_ir.parts.hooks import Names
 
 
 def test_the_table_is_what_the_modules_say() -> None:
@@ -52,6 +54,32 @@ def test_a_name_of_a_part_that_is_not_installed_says_which(monkeypatch: pytest.M
         symbols.resolve(tf, "", "FIFOQueue")
     with pytest.raises(ModuleNotFoundError, match=r"tf.estimator.no is in byparts-tf-estimator, "):
         symbols.NamespaceFinder().find_spec("byparts_frontend_tf.estimator.no")
+
+
+@pytest.mark.parametrize("part", ["tf-input", "tf-keras", "tf-estimator", "tf-contrib"])
+def test_a_namespace_of_a_part_that_is_not_installed_says_which(
+    monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    """The namespace alone, before any name in it: each that another part gives."""
+    package = pytest.importorskip(f"byparts_{part.replace('-', '_')}")
+    theirs = Names("tf", f"{package.__name__}:names.tsv").resolve()
+    monkeypatch.setattr(names, "table", own)
+    monkeypatch.setattr(names, "_spaces", names._own_spaces)
+
+    for space in sorted(names._spaces_of(theirs) - names._own_spaces()):
+        place = f"byparts_frontend_tf.{space}".rpartition(".")[0]
+        with pytest.raises(AttributeError, match=rf"tf.{space} is in byparts-tf-.*: pip install"):
+            symbols.resolve(ModuleType(place), space.rpartition(".")[0], space.rpartition(".")[2])
+
+
+def test_other_names_of_a_namespace_say_the_part_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`tf.compat.v1.keras`, and TensorFlow's own inside."""
+    monkeypatch.setattr(names, "table", own)
+    monkeypatch.setattr(names, "_spaces", names._own_spaces)
+
+    for space in ("compat.v1.keras", "compat.v2.keras", "contrib.keras", "python.ops.rnn_cell"):
+        with pytest.raises(AttributeError, match=rf"tf.{space} is in byparts-tf-keras, .*: pip"):
+            symbols.resolve(ModuleType("tf"), space.rpartition(".")[0], space.rpartition(".")[2])
 
 
 def test_modules_of_this_part_are_no_namespaces() -> None:

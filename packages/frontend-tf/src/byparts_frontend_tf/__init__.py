@@ -26,8 +26,11 @@ def __dir__() -> list[str]:
 
 
 def _install() -> None:
+    from byparts_frontend_tf.assembly import UpperFunctions
+    from byparts_frontend_tf.graph import upper
     from byparts_frontend_tf.symbols import install_namespaces
 
+    upper.fill(UpperFunctions())
     install_namespaces()
 
 

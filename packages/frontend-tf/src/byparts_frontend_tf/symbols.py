@@ -19,7 +19,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, Optional, TypeVar
 
-from byparts_frontend_tf.names import PACKAGE, place, provider, table
+from byparts_frontend_tf.names import PACKAGE, is_space, place, provider, table
 
 F = TypeVar("F")
 MARKED: list[tuple[str, str, str]] = []  # symbol, module, name in it
@@ -67,7 +67,7 @@ def resolve(module: ModuleType, prefix: str, name: str) -> Any:
     found: Any
     if where is not None:
         found = _at(where)
-    elif is_namespace(full):
+    elif is_namespace(full) and not _absent(full):
         found = import_module(f"{module.__name__}.{name}")
     else:
         raise AttributeError(_missing(full))
@@ -116,10 +116,23 @@ _PUBLIC = {
 }
 
 
+def _absent(full: str) -> str:
+    """The part that gives a namespace, or a name in one, and is not installed; "": none does."""
+    if is_space(full):
+        return ""
+    part = provider(full)
+    for inside, public in {**_PUBLIC, "compat.v2.": ""}.items():
+        if not part and f"{full}.".startswith(inside):
+            below = full[len(inside) :]
+            name = f"{public.removesuffix('.')}.{below}".strip(".")
+            part = "" if is_space(name) else provider(name)
+    return part
+
+
 def _missing(full: str) -> str:
     from difflib import get_close_matches  # only for a message
 
-    if part := provider(full):
+    if part := _absent(full):
         from byparts_graph_ir.parts.install import install_command
 
         return f"tf.{full} is in {part}, which is not installed: {install_command(part)}"
@@ -135,8 +148,8 @@ def _missing(full: str) -> str:
 # Modules and folders of this part: no namespaces of the API, and imported before names are read.
 _OWN = frozenset(
     (
-        *("absl_modules", "api", "graph", "inside", "names", "node_defs", "old_names", "old_numpy"),
-        *("plugin", "running", "symbols", "written_names", "__main__"),
+        *("absl_modules", "api", "assembly", "graph", "inside", "names", "node_defs", "old_names"),
+        *("old_numpy", "plugin", "running", "symbols", "written_names", "__main__"),
     )
 )
 
@@ -158,11 +171,9 @@ class NamespaceFinder(MetaPathFinder, Loader):
             return None
         from byparts_frontend_tf.inside import is_namespace
 
-        if not is_namespace(full):
-            if provider(full):
-                raise ModuleNotFoundError(_missing(full), name=name)
-            return None
-        return ModuleSpec(name, self, is_package=True)
+        if _absent(full):
+            raise ModuleNotFoundError(_missing(full), name=name)
+        return ModuleSpec(name, self, is_package=True) if is_namespace(full) else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """A namespace; the same one under each name of the package."""

@@ -13,13 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from byparts_frontend_torch.aten import MODULES
 from byparts_frontend_torch.decompose import Decomposed, decomposed
 from byparts_frontend_torch.errors import UnsupportedOp
 from byparts_frontend_torch.read import check_supported, read
@@ -78,8 +76,8 @@ def from_exported(exported: Any, *, seed: int | None = None, rules: Rules = rule
         GraphError: it has a dtype or a dynamic size we cannot say.
     """
     _check(exported)
-    for module in MODULES:
-        import_module(f"byparts_frontend_torch.aten.{module}")
+    import byparts_frontend_torch.all_rules  # noqa: F401  # registers them, when first needed
+
     refused: frozenset[str] = frozenset()
     while True:
         program = decomposed(exported, rules, refused)

@@ -7,24 +7,50 @@ of the host wrote is read without a copy.  Importing this module imports torch.
 from __future__ import annotations
 
 from functools import partial
-from importlib import import_module
 from typing import Optional
 
 import torch
 
 from byparts_graph_ir import Backend, GraphError, Pass
 from byparts_graph_ir.contract import checked
-from byparts_kernels_torch import table
+from byparts_kernels_torch import (
+    activation,
+    activation_gradient,
+    add_matmul,
+    add_mul,
+    argmax,
+    attention,
+    batch_norm,
+    binary,
+    constant,
+    conv2d,
+    copies,
+    cross_entropy,
+    cumulative,
+    index,
+    layer_norm,
+    matmul,
+    optimizer,
+    pool,
+    pool_indices,
+    random,
+    reduce,
+    select,
+    softmax,
+    table,
+    unary,
+)
 from byparts_kernels_torch.context import Context
 from byparts_kernels_torch.cuda import find_gpu, on_gpu
 from byparts_kernels_torch.join import join
 
-# One module of kernels for each module of ops; add yours here.
-MODULES: tuple[str, ...] = (
-    *("constant", "unary", "activation", "binary", "select", "matmul", "random"),
-    *("reduce", "argmax", "cumulative", "copies", "index"),
-    *("activation_gradient", "softmax", "cross_entropy", "optimizer", "conv2d"),
-    *("pool", "pool_indices", "add_matmul", "add_mul", "batch_norm", "layer_norm", "attention"),
+# One module of kernels for each module of ops, which are in the table once it is imported; add
+# yours here.
+MODULES = (
+    *(constant, unary, activation, binary, select, matmul, random),
+    *(reduce, argmax, cumulative, copies, index),
+    *(activation_gradient, softmax, cross_entropy, optimizer, conv2d),
+    *(pool, pool_indices, add_matmul, add_mul, batch_norm, layer_norm, attention),
 )
 
 PASSES = (Pass("join", join, needs=("static",)),)
@@ -33,8 +59,6 @@ PASSES = (Pass("join", join, needs=("static",)),)
 @checked
 def make_backend(device: str, threads: Optional[int], keep_denormals: bool, tf32: bool) -> Backend:
     """See `byparts_kernels_torch.make`."""
-    for module in MODULES:
-        import_module(f"byparts_kernels_torch.{module}")
     if device == "cpu" and tf32:
         raise GraphError("tf32 is a way of GPUs to multiply; the device is the CPU")
     if device != "cpu" and (threads is not None or keep_denormals):

@@ -100,7 +100,7 @@ class Metric:
 
 
 def _is_first(op: Operation) -> bool:
-    return "_initializes" in op.__dict__
+    return op.initializes is not None
 
 
 class Reduce(Metric):

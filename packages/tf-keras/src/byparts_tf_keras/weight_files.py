@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_tf.symbols import named, symbol
+from byparts_frontend_tf.symbols import symbol
 from byparts_tf_files.checkpoint import read_checkpoint
 from byparts_tf_files.checkpoint_state import update_checkpoint_state
 from byparts_tf_files.damage import refusing
@@ -95,7 +95,9 @@ class Saved:
         **given: Any,
     ) -> None:
         """Save the model: its configuration, weights and optimizer."""
-        named("keras.models.save_model")(self, filepath, overwrite, include_optimizer, save_format)
+        from byparts_tf_keras.save_model import save_model  # few programs save whole models
+
+        save_model(self, filepath, overwrite, include_optimizer, save_format)
 
     def get_config(self) -> dict[str, Any]:
         """Its layers and their connections, as data."""

@@ -49,7 +49,7 @@ class Variable(variables.Variable):
         self._variable = variables.variable_op(dims, float32, name)
         self._snapshot = IDENTITY(self._variable, name=f"{self.op.name}/read")
         self._snapshot.variable = self.op
-        self.op.__dict__["_variable_object"] = self
+        self.op.variable_object = self
 
     def initialized_value(self) -> Tensor:
         """First value of the variable, or its present value if it has no first one."""

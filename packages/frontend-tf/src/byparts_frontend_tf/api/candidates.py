@@ -15,7 +15,7 @@ from byparts_frontend_tf.api.classes import (
 )
 from byparts_frontend_tf.api.constants import ones_like, zeros_like
 from byparts_frontend_tf.api.distributions.random_gamma import HostRandom
-from byparts_frontend_tf.api.indexing import embedding_lookup
+from byparts_frontend_tf.api.embeddings import embedding_lookup
 from byparts_frontend_tf.api.passing import stop_gradient
 from byparts_frontend_tf.api.products import matmul
 from byparts_frontend_tf.api.reductions import reduce_any, reduce_sum

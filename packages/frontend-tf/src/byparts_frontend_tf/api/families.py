@@ -9,7 +9,6 @@ from typing import Any, Optional, Union
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.infer import broadcast, like_first
 from byparts_frontend_tf.graph.kind import Kind
-from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import graph_of_values
 from byparts_tf_files.dtypes import DType
@@ -98,9 +97,11 @@ def binary(
     def apply(x: TensorLike, y: TensorLike, name: Optional[str] = None) -> Tensor:
         x, y, name = pair(x, y, type, name)
         if x.dtype.is_complex:
-            made = late("api.linalg.complex_numbers:by_parts")(type, x, y, name)
+            from byparts_frontend_tf.api.linalg.complex_parts import by_parts  # few are complex
+
+            made = by_parts(type, x, y, name)
             if made is not None:
-                return made  # type: ignore[no-any-return]  # a tensor
+                return made
         return kind(check_dtype(x, allowed), y, name=name)
 
     apply.__name__ = apply.__qualname__ = type

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.passing import identity
-from byparts_frontend_tf.graph.body import Body
+from byparts_frontend_tf.graph.body import STATE, Body
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.nest import (
@@ -15,25 +15,13 @@ from byparts_frontend_tf.graph.nest import (
     is_nested,
     pack_sequence_as,
 )
-from byparts_frontend_tf.graph.operation import Operation, Tensor
+from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.running.loops import lower_while
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_files.dtypes import DType
 from byparts_tf_files.shape import Dims, TensorShape, as_dims, shown
-
-
-def _state_read(lowering: Any, op: Operation) -> None:
-    assert op.outputs[0] in lowering.env, f"{op.name} is read outside of its loop"
-
-
-STATE = Kind(
-    "LoopState",
-    special=_state_read,
-    shape=lambda inputs, dtype, dims: dims,
-    dtype=lambda inputs, dtype, dims: dtype,
-)
 
 
 def _loop_dtypes(inputs: Sequence[Tensor], states: Sequence[Tensor], **_: Any) -> list[DType]:

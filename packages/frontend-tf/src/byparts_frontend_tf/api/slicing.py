@@ -49,7 +49,7 @@ def getitem(x: TensorLike, key: Any) -> Tensor:
     normal = tuple([_item(item, numbers) for item in items])
     made: Tensor = STRIDED_SLICE(x, *numbers, name="strided_slice", key=normal)
     if variable is not None:
-        make_assignable(made, variable, normal, key)
+        make_assignable(made, variable, normal, lambda places: getitem(places, key))
     return made
 
 

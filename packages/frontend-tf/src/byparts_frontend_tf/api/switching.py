@@ -20,8 +20,6 @@ from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_files.dtypes import bool_, int32
 
-_TAKEN = "_taken_if"  # an attribute of what `switch` gives: the condition
-
 
 class Merge(NamedTuple):
     """A tensor, and which of the inputs it is."""
@@ -39,7 +37,7 @@ def switch(
         x, holds = convert_to_tensor(data, dtype, "data"), convert_to_tensor(pred, bool_, "pred")
         ways: tuple[Tensor, Tensor] = (identity(x), identity(x))
         for way, condition in zip(ways, (logical_not(holds), holds), strict=True):
-            way.op.__dict__[_TAKEN] = condition
+            way.op.taken_if = condition
         return ways
 
 
@@ -77,8 +75,8 @@ def _conditions(tensor: Tensor) -> list[Tensor]:
     seen, waiting = {tensor.op}, [tensor.op]
     while waiting:
         op = waiting.pop()
-        if _TAKEN in op.__dict__:
-            found[op.__dict__[_TAKEN]] = None
+        if op.taken_if is not None:
+            found[op.taken_if] = None
         new = [t.op for t in op.inputs if t.op not in seen]
         seen.update(new)
         waiting += new

@@ -76,7 +76,7 @@ softsign = unary("Softsign", ops.softsign, FLOATS, "features")
 
 def absolute(x: TensorLike, name: Optional[str] = None) -> Tensor:
     """Numbers without their signs; of complex ones their lengths."""
-    parts = x.__dict__.get("_parts") if isinstance(x, Tensor) else None
+    parts = x.complex_parts if isinstance(x, Tensor) else None
     if parts is None:
         return _absolute(x, name)
     from byparts_frontend_tf.api.linalg.complex_numbers import LENGTH  # complex numbers are rare

@@ -10,7 +10,21 @@ from contextlib import contextmanager
 from typing import Any, Optional
 
 from byparts_frontend_tf.graph.graph import Graph
+from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
+
+
+def _state_read(lowering: Any, op: Operation) -> None:
+    assert op.outputs[0] in lowering.env, f"{op.name} is read outside of its loop"
+
+
+# What stands in a body for a value that changes from round to round, or for a gradient.
+STATE = Kind(
+    "LoopState",
+    special=_state_read,
+    shape=lambda inputs, dtype, dims: dims,
+    dtype=lambda inputs, dtype, dims: dtype,
+)
 
 
 class Body:

@@ -6,8 +6,8 @@ from collections import namedtuple
 from collections.abc import Callable
 from typing import Any, Optional
 
+from byparts_frontend_tf.graph import upper
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.static import static_dims
@@ -67,7 +67,7 @@ class IndexedSlices:
         return self.shape
 
     def _as_tensor(self, dtype: Any = None, name: Optional[str] = None) -> Tensor:
-        dense: Tensor = late("api.indexing:densify")(self, name)
+        dense: Tensor = upper.functions.densify(self, name)
         return dense
 
     def _map_values(self, function: Callable[[Tensor], Any]) -> IndexedSlices:
@@ -141,19 +141,19 @@ class SparseTensor:
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """Its value in a session."""
-        run_in = late("running.stack:session_for")(self.graph, session, "evaluate tensor")
+        run_in = upper.functions.session_for(self.graph, session, "evaluate tensor")
         return run_in.run(self, feed_dict)
 
     def __mul__(self, dense: Any) -> SparseTensor:
-        return late("api.sparse.math:multiplied")(self, dense)  # type: ignore[no-any-return]
+        return upper.functions.sparse_math.multiplied(self, dense)  # type: ignore[no-any-return]
 
     __rmul__ = __mul__
 
     def __truediv__(self, dense: Any) -> SparseTensor:
-        return late("api.sparse.math:divided")(self, dense)  # type: ignore[no-any-return]
+        return upper.functions.sparse_math.divided(self, dense)  # type: ignore[no-any-return]
 
     def __div__(self, dense: Any) -> SparseTensor:
-        return late("api.sparse.math:divided_as_before")(self, dense)  # type: ignore[no-any-return]
+        return upper.functions.sparse_math.divided_as_before(self, dense)  # type: ignore[no-any-return]
 
     def consumers(self) -> list[Operation]:
         """The operations that read a part of it."""

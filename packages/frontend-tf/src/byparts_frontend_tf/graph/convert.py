@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
+from byparts_frontend_tf.graph import upper
 from byparts_frontend_tf.graph.kind import Kind
-from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_graph_ir import Value
 from byparts_opset import constant as constant_value
@@ -113,7 +113,7 @@ def _holds_tensor(value: Any) -> bool:
 def _packed(value: Any, dtype: Optional[DType], name: Optional[str]) -> Tensor:
     dtype = dtype or _dtype_inside(value)
     rows = [convert_to_tensor(v, dtype) if v is not None else v for v in value]
-    packed: Tensor = late("api.stacking:stack")(rows, name=name or "packed")
+    packed: Tensor = upper.functions.stack(rows, name=name or "packed")
     return packed
 
 

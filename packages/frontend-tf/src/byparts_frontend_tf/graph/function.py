@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from byparts_frontend_tf.graph import upper
 from byparts_frontend_tf.graph.graph import Graph
-from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Tensor
 
 
@@ -53,7 +53,7 @@ class FunctionGraph(Graph):
             if op.type == "Const":  # its number may decide shapes
                 found = op.kind(name=None, **op.attributes)
             else:
-                make = late("api.passing:PLACEHOLDER")
+                make = upper.functions.placeholder
                 found = make(name=op.name, dtype=tensor.dtype.base_dtype, shape=tensor.dims)
                 self.captures[outer] = found
         self._inside[tensor] = found

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Optional
 
+from byparts_frontend_tf.graph import upper
 from byparts_frontend_tf.graph.collections import Collections
+from byparts_frontend_tf.graph.default_graphs import default_graph
 from byparts_frontend_tf.graph.device import Devices
 from byparts_frontend_tf.graph.elements import Elements
-from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.names import Names, check_op_name, check_scope_name
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.order import ControlDependencies
@@ -80,7 +81,7 @@ class Graph(Elements):
         self._operations.append(op)
         self._by_name[op.name] = op
         if self._overrides and kind.type in self._overrides:
-            op.__dict__["_gradient_type"] = self._overrides[kind.type]
+            op.gradient_type = self._overrides[kind.type]
         return op
 
     def _op_name(self, name: str) -> str:
@@ -188,7 +189,7 @@ class Graph(Elements):
 
     def as_default(self) -> Any:
         """Operations made inside the block are of this graph."""
-        return late("graph.stack:default_graph")(self)
+        return default_graph(self)
 
     def add_to_collection(self, name: Any, value: Any) -> None:
         """Append `value` to a collection."""
@@ -256,7 +257,7 @@ class Graph(Elements):
 
     def as_graph_def(self, from_version: Optional[int] = None, add_shapes: bool = False) -> Any:
         """The graph as a message of TensorFlow's files."""
-        return late("node_defs.write:graph_def")(self, add_shapes, from_version)
+        return upper.functions.graph_def(self, add_shapes, from_version)
 
     def switch_to_thread_local(self) -> None:
         """Accepted: scopes of one graph are not meant for several threads at once."""

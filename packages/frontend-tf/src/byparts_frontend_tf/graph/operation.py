@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn, Optional
 
-from byparts_frontend_tf.graph.late import late
+from byparts_frontend_tf.graph import upper
 from byparts_frontend_tf.graph.operators import Operators
 from byparts_tf_files.dtypes import DType
 from byparts_tf_files.shape import Dims, TensorShape, as_dims, merged, shown
@@ -31,6 +31,11 @@ class Operation:
         number: how many operations of the graph are older.
         body: the branch or loop that it is created in, or `None`.
         where: the user's line that made it.
+        initializes: of an operation that gives a variable its first value, the variable's.
+        variable_object: of the operation of a variable, the `Variable`.
+        gradient_type: the name of the program's own gradient, by `gradient_override_map`.
+        own_gradient: the operations of that gradient, once they are made.
+        taken_if: of what `switch` gives, the condition for this way.
     """
 
     __slots__ = (
@@ -49,6 +54,12 @@ class Operation:
     where: str
     _control_inputs: tuple[Operation, ...]
     _device: str
+    # Few operations have these: an operation that has not takes no memory for them.
+    initializes: Optional[Operation] = None
+    variable_object: Any = None
+    gradient_type: Optional[str] = None
+    own_gradient: Any = None
+    taken_if: Optional[Tensor] = None
 
     @property
     def type(self) -> str:
@@ -76,7 +87,7 @@ class Operation:
     @property
     def node_def(self) -> Any:
         """The operation as a message of TensorFlow's files."""
-        return late("node_defs.write:node_def")(self)
+        return upper.functions.node_def(self)
 
     @property
     def op_def(self) -> Any:
@@ -100,7 +111,7 @@ class Operation:
         """
         written = self.node_def.attr
         if name in written:
-            return late("node_defs.values:attribute_of")(written[name])
+            return upper.functions.attribute_of(written[name])
         if name == "T":
             return (self.inputs or self.outputs)[0].dtype.base_dtype
         if name not in self.attributes:
@@ -117,7 +128,8 @@ class Operation:
         Raises:
             ValueError: there is no session, or it is of another graph.
         """
-        late("running.stack:session_for")(self.graph, session, "run operation").run(self, feed_dict)
+        run_in = upper.functions.session_for(self.graph, session, "run operation")
+        run_in.run(self, feed_dict)
 
     def _set_device(self, device: Any) -> None:
         self._device = device
@@ -149,12 +161,18 @@ class Tensor(Operators):
         dims: what is known of its shape, as plain data.
         variable: the operation of the variable whose memory it is, or `None`: it is read by each
             of its consumers, after the writes that are ordered before these.
+        complex_parts: of a complex tensor, its real and its imaginary part where they are known.
+        static: the value that was found while the graph is built (`static.py`).
+        assign: of a slice of a variable, writes the slice; other tensors have none.
     """
 
     __slots__ = ("__dict__", "__weakref__", "_consumers", "_dtype", "dims", "op", "value_index")
 
     op: Operation
     variable: Any = None
+    complex_parts: Optional[tuple[Tensor, Tensor]] = None
+    static: Any = None
+    assign: Any
 
     def __init__(self, op: Operation, value_index: int, dtype: DType, dims: Dims = None) -> None:
         self.op, self.value_index, self._dtype, self.dims = op, value_index, dtype, dims
@@ -214,7 +232,7 @@ class Tensor(Operators):
         Raises:
             ValueError: there is no session, or it is of another graph.
         """
-        run_in = late("running.stack:session_for")(self.graph, session, "evaluate tensor")
+        run_in = upper.functions.session_for(self.graph, session, "evaluate tensor")
         return run_in.run(self, feed_dict)
 
     def _as_node_def_input(self) -> str:

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from byparts_frontend_tf.graph.late import late
-
-
-def _function(name: str) -> Any:
-    return late(f"api.operators:{name}")
+from byparts_frontend_tf.graph import upper
 
 
 class Operators:
@@ -18,97 +14,97 @@ class Operators:
     __array_priority__ = 100  # NumPy leaves `array + tensor` to the tensor
 
     def __add__(self, other: Any) -> Any:
-        return _function("add")(self, other)
+        return upper.functions.operators.add(self, other)
 
     def __radd__(self, other: Any) -> Any:
-        return _function("add")(other, self)
+        return upper.functions.operators.add(other, self)
 
     def __sub__(self, other: Any) -> Any:
-        return _function("sub")(self, other)
+        return upper.functions.operators.sub(self, other)
 
     def __rsub__(self, other: Any) -> Any:
-        return _function("sub")(other, self)
+        return upper.functions.operators.sub(other, self)
 
     def __mul__(self, other: Any) -> Any:
-        return _function("mul")(self, other)
+        return upper.functions.operators.mul(self, other)
 
     def __rmul__(self, other: Any) -> Any:
-        return _function("mul")(other, self)
+        return upper.functions.operators.mul(other, self)
 
     def __truediv__(self, other: Any) -> Any:
-        return _function("truediv")(self, other)
+        return upper.functions.operators.truediv(self, other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return _function("truediv")(other, self)
+        return upper.functions.operators.truediv(other, self)
 
     def __div__(self, other: Any) -> Any:
-        return _function("div")(self, other)
+        return upper.functions.operators.div(self, other)
 
     def __rdiv__(self, other: Any) -> Any:
-        return _function("div")(other, self)
+        return upper.functions.operators.div(other, self)
 
     def __floordiv__(self, other: Any) -> Any:
-        return _function("floordiv")(self, other)
+        return upper.functions.operators.floordiv(self, other)
 
     def __rfloordiv__(self, other: Any) -> Any:
-        return _function("floordiv")(other, self)
+        return upper.functions.operators.floordiv(other, self)
 
     def __mod__(self, other: Any) -> Any:
-        return _function("mod")(self, other)
+        return upper.functions.operators.mod(self, other)
 
     def __rmod__(self, other: Any) -> Any:
-        return _function("mod")(other, self)
+        return upper.functions.operators.mod(other, self)
 
     def __pow__(self, other: Any) -> Any:
-        return _function("pow")(self, other)
+        return upper.functions.operators.pow(self, other)
 
     def __rpow__(self, other: Any) -> Any:
-        return _function("pow")(other, self)
+        return upper.functions.operators.pow(other, self)
 
     def __matmul__(self, other: Any) -> Any:
-        return _function("matmul")(self, other)
+        return upper.functions.operators.matmul(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
-        return _function("matmul")(other, self)
+        return upper.functions.operators.matmul(other, self)
 
     def __and__(self, other: Any) -> Any:
-        return _function("logical_and")(self, other)
+        return upper.functions.operators.logical_and(self, other)
 
     def __rand__(self, other: Any) -> Any:
-        return _function("logical_and")(other, self)
+        return upper.functions.operators.logical_and(other, self)
 
     def __or__(self, other: Any) -> Any:
-        return _function("logical_or")(self, other)
+        return upper.functions.operators.logical_or(self, other)
 
     def __ror__(self, other: Any) -> Any:
-        return _function("logical_or")(other, self)
+        return upper.functions.operators.logical_or(other, self)
 
     def __xor__(self, other: Any) -> Any:
-        return _function("logical_xor")(self, other)
+        return upper.functions.operators.logical_xor(self, other)
 
     def __rxor__(self, other: Any) -> Any:
-        return _function("logical_xor")(other, self)
+        return upper.functions.operators.logical_xor(other, self)
 
     def __lt__(self, other: Any) -> Any:
-        return _function("less")(self, other)
+        return upper.functions.operators.less(self, other)
 
     def __le__(self, other: Any) -> Any:
-        return _function("less_equal")(self, other)
+        return upper.functions.operators.less_equal(self, other)
 
     def __gt__(self, other: Any) -> Any:
-        return _function("greater")(self, other)
+        return upper.functions.operators.greater(self, other)
 
     def __ge__(self, other: Any) -> Any:
-        return _function("greater_equal")(self, other)
+        return upper.functions.operators.greater_equal(self, other)
 
     def __neg__(self) -> Any:
-        return _function("neg")(self)
+        return upper.functions.operators.neg(self)
 
     def __abs__(self) -> Any:
-        return _function("absolute")(self)
+        return upper.functions.operators.absolute(self)
 
     def __invert__(self) -> Any:
-        return _function("logical_not")(self)
+        return upper.functions.operators.logical_not(self)
 
     def __getitem__(self, key: Any) -> Any:
-        return _function("getitem")(self, key)
+        return upper.functions.operators.getitem(self, key)

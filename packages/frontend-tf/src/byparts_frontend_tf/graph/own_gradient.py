@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Optional
 
-from byparts_frontend_tf.graph.body import Body
+from byparts_frontend_tf.graph.body import STATE, Body
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 
 GradientFunction = Callable[..., Any]  # (op, *gradients of its outputs) -> gradients of its inputs
@@ -39,9 +38,8 @@ class OwnGradient:
                 graph.name_scope(f"gradients/{op.name}_grad"),
                 self.body.entered(),
             ):
-                state = late("api.loops:STATE")
                 self.dys: list[Tensor] = [
-                    state(name="dy", dtype=t.dtype.base_dtype, dims=t.dims) for t in op.outputs
+                    STATE(name="dy", dtype=t.dtype.base_dtype, dims=t.dims) for t in op.outputs
                 ]
                 self.dxs = self._called(op, function)
         finally:
@@ -55,13 +53,13 @@ class OwnGradient:
 
 def own_gradient(op: Operation) -> Optional[GradientFunction]:
     """The program's own gradient of an operation, by `gradient_override_map`, or `None`."""
-    name = op.__dict__.get("_gradient_type")
+    name = op.gradient_type
     return None if name is None else OWN_GRADIENTS.get(name)
 
 
 def made_gradient(op: Operation, function: GradientFunction) -> OwnGradient:
     """The operations that are its gradient, made once."""
-    found: Optional[OwnGradient] = op.__dict__.get("_own_gradient")
-    if found is None:
-        found = op.__dict__["_own_gradient"] = OwnGradient(op, function)
-    return found
+    if op.own_gradient is None:
+        op.own_gradient = OwnGradient(op, function)
+    gradient: OwnGradient = op.own_gradient
+    return gradient

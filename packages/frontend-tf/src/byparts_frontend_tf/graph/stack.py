@@ -1,45 +1,24 @@
-"""The default graph, and graphs that are default inside a block.  Per thread."""
+"""The default graph, and the graph that an operation is added to."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
+from byparts_frontend_tf.graph.default_graphs import blocks
 from byparts_frontend_tf.graph.function import FunctionGraph
 from byparts_frontend_tf.graph.graph import Graph
 from byparts_frontend_tf.graph.operation import Tensor
 
-
-class _Stack(threading.local):
-    def __init__(self) -> None:
-        self.graphs: list[Graph] = []
-
-
-_stack = _Stack()
 _default: list[Graph] = []  # that of the process, once it is asked for
 
 
 def get_default_graph() -> Graph:
     """The graph that operations are added to."""
-    if _stack.graphs:
-        return _stack.graphs[-1]
+    if blocks.graphs:
+        return blocks.graphs[-1]
     if not _default:
         _default.append(Graph())
     return _default[0]
-
-
-@contextmanager
-def default_graph(graph: Graph) -> Iterator[Graph]:
-    """Make `graph` the default one inside the block."""
-    _stack.graphs.append(graph)
-    try:
-        yield graph
-    finally:
-        for i in range(len(_stack.graphs) - 1, -1, -1):  # blocks may end in any order
-            if _stack.graphs[i] is graph:
-                del _stack.graphs[i]
-                break
 
 
 def reset_default_graph() -> None:
@@ -48,7 +27,7 @@ def reset_default_graph() -> None:
     Raises:
         AssertionError: a graph is the default one by a `with` block.
     """
-    if _stack.graphs:
+    if blocks.graphs:
         raise AssertionError(
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared "
             "graph, exit the nesting and create a new graph."
@@ -64,8 +43,8 @@ def in_one_graph(inputs: Sequence[Tensor]) -> tuple[Graph, tuple[Tensor, ...]]:
     Raises:
         ValueError: they are of several graphs.
     """
-    if _stack.graphs and isinstance(_stack.graphs[-1], FunctionGraph):
-        function = _stack.graphs[-1]
+    if blocks.graphs and isinstance(blocks.graphs[-1], FunctionGraph):
+        function = blocks.graphs[-1]
         return function, function.own(inputs)
     if not inputs:
         return get_default_graph(), ()

@@ -23,10 +23,10 @@ _UNKNOWN = object()
 
 def static_value(tensor: Tensor) -> Optional[Any]:
     """The value of a tensor as an array, where it is known while the graph is built, or `None`."""
-    known = tensor.__dict__.get("_static")
+    known = tensor.static
     if known is None:
         known = _find(tensor)
-        tensor.__dict__["_static"] = _UNKNOWN if known is None else known
+        tensor.static = _UNKNOWN if known is None else known
     return None if known is _UNKNOWN else known
 
 

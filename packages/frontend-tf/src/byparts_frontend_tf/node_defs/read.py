@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
-from importlib import import_module
-from pkgutil import walk_packages
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.passing import IDENTITY
+from byparts_frontend_tf.graph import upper
 from byparts_frontend_tf.graph.graph import Graph
 from byparts_frontend_tf.graph.kind import KINDS
 from byparts_frontend_tf.graph.operation import Operation, Tensor
-from byparts_frontend_tf.names import PACKAGE, added
 from byparts_frontend_tf.node_defs import arrays, own
 from byparts_frontend_tf.node_defs.calls import CALLS, LATE
 from byparts_frontend_tf.node_defs.flow import make_cond, make_loop
@@ -46,16 +43,6 @@ _COUNTS = ("num", "num_split", "num_partitions", "count")  # attributes that say
 _SCALARS_KNOWN = 24  # the version of graphs from which a placeholder without dimensions is a number
 
 
-@cache
-def load_kinds() -> None:
-    """Have the modules of the API say their kinds."""
-    package = import_module(f"{PACKAGE}.api")
-    for info in walk_packages(package.__path__, f"{package.__name__}."):
-        import_module(info.name)
-    for module in sorted(set(added("tf-kinds").values())):
-        import_module(module)
-
-
 class GraphReader:
     """Makes the operations of a `GraphDef`.
 
@@ -80,7 +67,7 @@ class GraphReader:
     def __init__(
         self, graph: Graph, message: GraphDef, prefix: str, mapped: Mapping[str, Any]
     ) -> None:
-        load_kinds()
+        upper.functions.load_kinds()
         self.graph, self.prefix, self.mapped = graph, prefix, dict(mapped)
         self.nodes: dict[str, NodeDef] = {}
         for node in message.node:
@@ -296,7 +283,7 @@ class GraphReader:
             if memory.variable is memory.op:
                 op.outputs[0].variable = memory.op
         elif op.type == "Assign" and op.name == f"{op.inputs[0].op.name}/Assign":
-            op.__dict__["_initializes"] = op.inputs[0].op
+            op.initializes = op.inputs[0].op
         return op
 
     def _keep(self, name: str, made: Any) -> None:

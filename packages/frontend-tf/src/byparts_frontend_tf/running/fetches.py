@@ -144,7 +144,7 @@ def memory_of(tensor: Tensor, known: Mapping[Tensor, Any]) -> Optional[Operation
     """
     while not isinstance(known.get(tensor), (Slot, Literal)):
         if tensor.variable is not None:
-            variable = tensor.variable.__dict__.get("_variable_object")
+            variable = tensor.variable.variable_object
             return None if getattr(variable, "use_resource", False) else tensor.variable
         if tensor.op.type not in ("Identity", "StopGradient"):
             return None

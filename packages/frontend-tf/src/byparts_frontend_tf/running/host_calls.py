@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.running.host_arrays import HostRows
 from byparts_frontend_tf.running.known import Literal, Slot, leaves
@@ -108,7 +107,7 @@ class HostCalls(Numbers):
 
     def loop_on_host(self, op: Operation) -> None:
         """Run a loop round after round, each a run of its own."""
-        loop = late("running.host_loop:HostLoop")(self.session, op)
+        loop = self.session.host_loop(op)
         inputs: list[Any] = []
         for i, t in enumerate(op.inputs):
             rows = self.top.array_of(t)

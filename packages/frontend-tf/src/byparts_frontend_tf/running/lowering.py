@@ -235,7 +235,7 @@ class Lowering(VariableValues):
         kind = op.kind
         with inherit(op.where):
             made = kind.special(self, op) if kind.special is not None else self._meant(op)
-            if "_gradient_type" in op.__dict__ and made is not None:
+            if op.gradient_type is not None and made is not None:
                 made = self._with_own_gradient(op, made)
             if made is not None:
                 self.set(op, made)

@@ -196,7 +196,7 @@ class Run(HostCalls):
             if stored is None and (initial := self._initial(variable)) is not None:
                 return initial
             if stored is None:
-                known = variable.__dict__.get("_variable_object")
+                known = variable.variable_object
                 reads = variable if known is None else known.value().op  # as TensorFlow blames
                 raise FailedPreconditionError(
                     None, reads, f"Attempting to use uninitialized value {variable.name}"
@@ -215,7 +215,7 @@ class Run(HostCalls):
     def _initial(self, variable: Any) -> Optional[Value]:
         """The first value that this very run gives a variable, for the first value of another."""
         for t in variable.outputs[0].consumers():
-            if t.__dict__.get("_initializes") is variable and t in self.operations:
+            if t.initializes is variable and t in self.operations:
                 self.assumed.append(variable)
                 return self.top.value(t.inputs[1], t) if t.inputs[1] in self.top.env else None
         return None

@@ -10,7 +10,8 @@ from byparts_frontend_tf.api.arithmetic import equal, logical_or
 from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.classes import log_softmax, top_k
 from byparts_frontend_tf.api.constants import zeros
-from byparts_frontend_tf.api.indexing import embedding_lookup, gather, one_hot, where_v2
+from byparts_frontend_tf.api.embeddings import embedding_lookup
+from byparts_frontend_tf.api.indexing import gather, one_hot, where_v2
 from byparts_frontend_tf.api.reductions import reduce_max
 from byparts_frontend_tf.api.sequences import range as range_of
 from byparts_frontend_tf.api.shaping import expand_dims, reshape, shape as shape_of

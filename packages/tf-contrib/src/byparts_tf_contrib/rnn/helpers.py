@@ -8,7 +8,7 @@ from typing import Any, Optional
 from byparts_frontend_tf.api.arithmetic import equal, greater_equal
 from byparts_frontend_tf.api.constants import fill, zeros_like
 from byparts_frontend_tf.api.distributions.random import multinomial
-from byparts_frontend_tf.api.indexing import embedding_lookup
+from byparts_frontend_tf.api.embeddings import embedding_lookup
 from byparts_frontend_tf.api.passing import identity
 from byparts_frontend_tf.api.reductions import argmax
 from byparts_frontend_tf.api.shaping import reshape, transpose

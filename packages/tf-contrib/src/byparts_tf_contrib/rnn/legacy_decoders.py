@@ -8,7 +8,7 @@ from typing import Any, Optional
 from byparts_frontend_tf.api.classes import softmax
 from byparts_frontend_tf.api.constants import zeros
 from byparts_frontend_tf.api.convolving import conv2d
-from byparts_frontend_tf.api.indexing import embedding_lookup
+from byparts_frontend_tf.api.embeddings import embedding_lookup
 from byparts_frontend_tf.api.layers.initializers import Zeros
 from byparts_frontend_tf.api.nn import xw_plus_b
 from byparts_frontend_tf.api.passing import stop_gradient

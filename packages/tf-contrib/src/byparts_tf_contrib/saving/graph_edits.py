@@ -112,8 +112,8 @@ def copy_with_input_replacements(
             inputs = [ts.get(t, t) for t in op.inputs]
             made = op.kind.operation(inputs, name, **op.attributes)
             made._add_control_inputs([ops.get(c, c) for c in op.control_inputs])
-            if "_gradient_type" in op.__dict__:
-                made.__dict__["_gradient_type"] = op.__dict__["_gradient_type"]
+            if op.gradient_type is not None:
+                made.gradient_type = op.gradient_type
             ops[op] = made
             for before, after in zip(op.outputs, made.outputs, strict=True):
                 ts.setdefault(before, after)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.indexing import embedding_lookup
+from byparts_frontend_tf.api.embeddings import embedding_lookup
 from byparts_frontend_tf.api.layers.initializers import TruncatedNormal
 from byparts_frontend_tf.api.variables.variable_scope import get_variable
 from byparts_frontend_tf.graph.operation import Tensor

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.arithmetic import add_n
-from byparts_frontend_tf.api.indexing import embedding_lookup
+from byparts_frontend_tf.api.embeddings import embedding_lookup
 from byparts_frontend_tf.api.layers.initializers import Zeros
 from byparts_frontend_tf.api.nn import bias_add
 from byparts_frontend_tf.api.products import matmul

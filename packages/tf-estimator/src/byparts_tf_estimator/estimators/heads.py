@@ -22,7 +22,12 @@ from byparts_tf_estimator.columns.vocabularies import (
     Vocabulary,
     categorical_column_with_vocabulary_list,
 )
-from byparts_tf_estimator.estimators.export_outputs import DEFAULT_KEY, ExportOutput, PredictOutput
+from byparts_tf_estimator.estimators.export_outputs import (
+    DEFAULT_KEY,
+    ClassificationOutput,
+    ExportOutput,
+    PredictOutput,
+)
 from byparts_tf_estimator.estimators.spec import EstimatorSpec, ModeKeys
 from byparts_tf_files.dtypes import float32, int64
 
@@ -186,10 +191,9 @@ class Words:
 
 def outputs_of_classes(predictions: Mapping[str, Tensor], words: Words) -> dict[str, ExportOutput]:
     """What a saved classifier gives."""
-    make = named("estimator.export.ClassificationOutput")
     scores = predictions["probabilities"]
     names = named("tile")(convert_to_tensor([words.names]), [named("shape")(scores)[0], 1])
-    classify = make(scores, names)
+    classify = ClassificationOutput(scores, names)
     return {
         DEFAULT_KEY: classify,
         "classification": classify,

@@ -12,9 +12,12 @@ from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.scopes import control_dependencies, get_collection
 from byparts_frontend_tf.symbols import named, symbol
+from byparts_tf_estimator.columns.layer import input_layer
 from byparts_tf_estimator.estimators.estimator import Estimator
+from byparts_tf_estimator.estimators.export_outputs import PredictOutput
+from byparts_tf_estimator.estimators.spec import EstimatorSpec
 from byparts_tf_estimator.learn.clustering import KMeans
-from byparts_tf_estimator.training.session_run_hook import SessionRunHook
+from byparts_tf_estimator.training.session_run_hook import SessionRunArgs, SessionRunHook
 
 
 class _First(SessionRunHook):
@@ -38,7 +41,7 @@ class _UntilSmall(SessionRunHook):
 
     def before_run(self, run_context: Any) -> Any:
         """Ask for the loss."""
-        return named("train.SessionRunArgs")(self._loss)
+        return SessionRunArgs(self._loss)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Compare it with the last one."""
@@ -104,8 +107,8 @@ class KMeansClustering(Estimator):
             if relative_tolerance is not None:
                 hooks.append(_UntilSmall(loss, relative_tolerance))
             found = {self.ALL_DISTANCES: distances[0], self.CLUSTER_INDEX: nearest[0]}
-            output = named("estimator.export.PredictOutput")(found)
-            return named("estimator.EstimatorSpec")(
+            output = PredictOutput(found)
+            return EstimatorSpec(
                 mode=mode,
                 predictions=found,
                 loss=loss,
@@ -191,7 +194,7 @@ class LearnKMeansClustering(KMeansClustering):
 
 def _points(features: Any, columns: Any) -> Any:
     if columns:
-        return named("feature_column.input_layer")(features, columns)
+        return input_layer(features, columns)
     if isinstance(features, dict):
         return concat([features[name] for name in sorted(features)], 1)
     return features

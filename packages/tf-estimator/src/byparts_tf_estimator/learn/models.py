@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from byparts_frontend_tf.api.classes import softmax, softmax_cross_entropy_with_logits
-from byparts_frontend_tf.api.indexing import embedding_lookup
+from byparts_frontend_tf.api.embeddings import embedding_lookup
 from byparts_frontend_tf.api.layers.initializers import RandomNormal, Zeros
 from byparts_frontend_tf.api.measures.losses import mean_squared_error
 from byparts_frontend_tf.api.measures.weighted_losses import compute_weighted_loss

@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 from byparts_frontend_tf.api.program.tf_logging import info
 from byparts_frontend_tf.api.program.timeline import Timeline
-from byparts_frontend_tf.api.saving.meta_graphs import export_meta_graph
+from byparts_frontend_tf.api.saving.export_meta_graph import export_meta_graph
 from byparts_frontend_tf.api.saving.write_graph import write_graph
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.scopes import get_collection

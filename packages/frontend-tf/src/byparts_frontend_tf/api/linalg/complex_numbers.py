@@ -7,93 +7,24 @@ Anything else is computed on the host, without a gradient.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Optional
+from typing import Optional
 
 import numpy as np
 
 import byparts_opset as ops
 from byparts_frontend_tf.api.arithmetic import atan2
 from byparts_frontend_tf.api.families import pair
-from byparts_frontend_tf.graph.convert import TensorLike, constant_of, convert_to_tensor
-from byparts_frontend_tf.graph.infer import broadcast, like_first
+from byparts_frontend_tf.api.linalg.complex_parts import ANGLE, IMAG, REAL, of_parts, parts_of
+from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
+from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
-from byparts_tf_files.dtypes import complex64, complex128
 
-Parts = tuple[Tensor, Tensor]
-
-_COMPLEX = Kind(
-    "Complex",
-    host=lambda re, im: re + 1j * im,
-    shape=broadcast,
-    dtype=lambda inputs: complex64 if inputs[0].dtype.size == 4 else complex128,
-    gradient=False,
-)
-
-
-def of_parts(re: Tensor, im: Tensor, name: Optional[str] = None) -> Tensor:
-    """A complex tensor that knows its parts."""
-    made = _COMPLEX(re, im, name=name)
-    made.__dict__["_parts"] = re, im
-    return made
-
-
-def _part(type: str, function: Any) -> Kind:
-    return Kind(
-        type,
-        host=function,
-        shape=like_first,
-        dtype=lambda inputs: inputs[0].dtype.base_dtype.real_dtype,
-        gradient=False,
-    )
-
-
-_REAL, _IMAG, _ANGLE = _part("Real", np.real), _part("Imag", np.imag), _part("Angle", np.angle)
 _ONE_REAL = Kind("Real", lambda re, im: re, shape=like_first)  # the other's gradient is 0
 _ONE_IMAG = Kind("Imag", lambda re, im: im, shape=like_first)
 _CONJ = Kind("Conj", host=np.conj, shape=like_first, gradient=False)
-
-
-def parts_of(x: Tensor) -> Parts:
-    """The real and the imaginary part of a complex tensor."""
-    known: Optional[Parts] = x.__dict__.get("_parts")
-    if known is None and x.op.type == "Const":
-        value = x.op.attributes["value"]
-        return constant_of(value.real, "real"), constant_of(value.imag, "imag")
-    return (_REAL(x), _IMAG(x)) if known is None else known
-
-
-def by_parts(type: str, x: Tensor, y: Tensor, name: Optional[str]) -> Optional[Tensor]:
-    """A sum, difference, product or quotient of complex tensors by their parts.
-
-    `None`: it is another function, or the parts are known of neither.
-    """
-    if type not in _BY_PARTS or not ("_parts" in x.__dict__ or "_parts" in y.__dict__):
-        return None
-    with name_scope(name, type):
-        return of_parts(*_BY_PARTS[type](*parts_of(x), *parts_of(y)))
-
-
-def _product(a: Tensor, b: Tensor, c: Tensor, d: Tensor) -> Parts:
-    return a * c - b * d, a * d + b * c
-
-
-def _quotient(a: Tensor, b: Tensor, c: Tensor, d: Tensor) -> Parts:
-    size = c * c + d * d
-    re, im = _product(a, b, c, -d)
-    return re / size, im / size
-
-
-_BY_PARTS: dict[str, Callable[..., Parts]] = {
-    "Add": lambda a, b, c, d: (a + c, b + d),
-    "Sub": lambda a, b, c, d: (a - c, b - d),
-    "Mul": _product,
-    "RealDiv": _quotient,
-}
 
 
 def _length(re: Value, im: Value) -> Value:
@@ -127,7 +58,7 @@ def real(input: TensorLike, name: Optional[str] = None) -> Tensor:
     x = convert_to_tensor(input)
     if not x.dtype.base_dtype.is_complex:
         return x
-    return _ONE_REAL(*parts_of(x), name=name) if "_parts" in x.__dict__ else _REAL(x, name=name)
+    return _ONE_REAL(*parts_of(x), name=name) if x.complex_parts else REAL(x, name=name)
 
 
 @symbol("imag", "math.imag")
@@ -136,7 +67,7 @@ def imag(input: TensorLike, name: Optional[str] = None) -> Tensor:
     x = convert_to_tensor(input)
     if not x.dtype.base_dtype.is_complex:
         return x * 0  # type: ignore[no-any-return]  # a tensor
-    return _ONE_IMAG(*parts_of(x), name=name) if "_parts" in x.__dict__ else _IMAG(x, name=name)
+    return _ONE_IMAG(*parts_of(x), name=name) if x.complex_parts else IMAG(x, name=name)
 
 
 @symbol("conj", "math.conj")
@@ -145,7 +76,7 @@ def conj(x: TensorLike, name: Optional[str] = None) -> Tensor:
     given = convert_to_tensor(x)
     if not given.dtype.base_dtype.is_complex:
         return given
-    if "_parts" not in given.__dict__:
+    if not given.complex_parts:
         return _CONJ(given, name=name)
     re, im = parts_of(given)
     return of_parts(re, -im, name)
@@ -155,7 +86,7 @@ def conj(x: TensorLike, name: Optional[str] = None) -> Tensor:
 def angle(input: TensorLike, name: Optional[str] = None) -> Tensor:
     """The angle of each number."""
     x = convert_to_tensor(input)
-    if not x.dtype.base_dtype.is_complex or "_parts" in x.__dict__:
+    if not x.dtype.base_dtype.is_complex or x.complex_parts:
         re, im = parts_of(x) if x.dtype.base_dtype.is_complex else (x, x * 0)
         return atan2(im, re)
-    return _ANGLE(x, name=name)
+    return ANGLE(x, name=name)

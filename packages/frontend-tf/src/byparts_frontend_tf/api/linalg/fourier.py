@@ -13,7 +13,7 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_frontend_tf.api.arguments import numbers
-from byparts_frontend_tf.api.linalg.complex_numbers import of_parts, parts_of
+from byparts_frontend_tf.api.linalg.complex_parts import of_parts, parts_of
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor

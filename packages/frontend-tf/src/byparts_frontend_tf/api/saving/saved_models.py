@@ -9,7 +9,8 @@ from typing import Any, Optional
 
 from byparts_frontend_tf.api.passing import group
 from byparts_frontend_tf.api.program import tf_logging as logging
-from byparts_frontend_tf.api.saving.meta_graphs import add_meta_graph, export_meta_graph
+from byparts_frontend_tf.api.saving.export_meta_graph import export_meta_graph
+from byparts_frontend_tf.api.saving.meta_graphs import add_meta_graph
 from byparts_frontend_tf.api.saving.reading_only import check_writes_nothing
 from byparts_frontend_tf.api.saving.saver import Saver
 from byparts_frontend_tf.api.saving.signatures import (
@@ -25,6 +26,7 @@ from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.symbols import named, symbol
 from byparts_graph_ir import FormatError
+from byparts_tf_files.checkpoint_reader import list_variables
 from byparts_tf_files.errors import NotFoundError
 from byparts_tf_files.messages.meta_graph import MetaGraphDef, SavedModel
 from byparts_tf_files.paths import local_path
@@ -215,7 +217,7 @@ def _asset_path(export_dir: Any, name: str) -> str:
 
 
 def _restore(sess: Any, saved: dict[str, Any], path: str) -> None:
-    there = named("train.list_variables")(path)
+    there = list_variables(path)
     missing = [name for name in saved if name not in dict(there)]
     if missing and len(missing) == len(saved):
         raise NotFoundError(None, None, f"{path} has none of the variables {sorted(saved)[:5]}")

@@ -19,7 +19,6 @@ from byparts_frontend_tf.api.saving.saver_ops import SaverOperations
 from byparts_frontend_tf.api.variables.variable_lists import global_variables
 from byparts_frontend_tf.api.variables.variables import Variable
 from byparts_frontend_tf.graph.collections import GraphKeys
-from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.scopes import get_collection
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_files.checkpoint import read_checkpoint
@@ -150,7 +149,9 @@ class Saver:
         **more: Any,
     ) -> Any:
         """The graph with its collections and this saver, as `tf.train.export_meta_graph`."""
-        return late("api.saving.meta_graphs:export_meta_graph")(
+        from byparts_frontend_tf.api.saving.export_meta_graph import export_meta_graph
+
+        return export_meta_graph(
             filename=filename,
             saver_def=self.as_saver_def(export_scope),
             collection_list=collection_list,
@@ -346,8 +347,7 @@ def _variable(given: Any) -> Variable:
     """The variable that is meant: itself, or the one whose memory a tensor is."""
     if isinstance(given, Variable):
         return given
-    op = getattr(given, "op", None)
-    found = None if op is None else op.__dict__.get("_variable_object")
+    found = getattr(getattr(given, "op", None), "variable_object", None)
     if not isinstance(found, Variable):
         raise TypeError(f"Variable to save is not a Variable: {given}")
     return found

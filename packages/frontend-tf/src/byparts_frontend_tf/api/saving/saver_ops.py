@@ -123,7 +123,7 @@ class SaverOperations:
         check_writes_nothing(made.restore, "the saver")
         made.variables, made.restored = {}, {}
         for name, op in _assignments(made.restore):
-            variable = op.inputs[0].op.__dict__.get("_variable_object")
+            variable = op.inputs[0].op.variable_object
             if variable is not None:
                 made.variables[name], made.restored[name] = variable, op.inputs[1]
         return made

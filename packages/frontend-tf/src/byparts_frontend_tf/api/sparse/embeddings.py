@@ -8,7 +8,8 @@ import byparts_opset as ops
 from byparts_frontend_tf.api.arithmetic import div_no_nan, maximum
 from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.constants import ones_like, zeros_like
-from byparts_frontend_tf.api.indexing import embedding_lookup, where
+from byparts_frontend_tf.api.embeddings import embedding_lookup
+from byparts_frontend_tf.api.indexing import where
 from byparts_frontend_tf.api.reductions import reduce_prod
 from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
 from byparts_frontend_tf.api.sparse.segments import segment_sum, unsorted_segment_sum

@@ -7,6 +7,7 @@ rows, else of elements.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Optional
 
 import numpy as np
@@ -14,7 +15,6 @@ import numpy as np
 import byparts_opset as ops
 from byparts_frontend_tf.api.variables.updates import Update
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_graph_ir import Value
@@ -33,14 +33,16 @@ def _with_slice(old: Value, value: Value, places: Value, rows: bool) -> Value:
 _ASSIGN = Update("StridedSliceAssign", _with_slice)
 
 
-def make_assignable(made: Tensor, variable: Any, key: Any, given: Any) -> None:
+def make_assignable(
+    made: Tensor, variable: Any, key: Any, places_of: Callable[[Any], Tensor]
+) -> None:
     """Let `made`, a slice of `variable`, be assigned to.
 
     Args:
         made: the slice.
         variable: of which it is.
         key: the items of the slice.
-        given: what the program wrote for it.
+        places_of: from an array to the same slice of it.
     """
 
     def assign(value: TensorLike, name: Optional[str] = None) -> Any:
@@ -51,7 +53,7 @@ def make_assignable(made: Tensor, variable: Any, key: Any, given: Any) -> None:
         with name_scope(f"{made.op.name}/places/"):
             shape = dims[:1] if rows else dims
             all_places = np.arange(math.prod(shape), dtype=np.int32).reshape(shape)
-            places = late("api.slicing:getitem")(all_places, given)
+            places = places_of(all_places)
         return _ASSIGN(memory, x, places, name=name, rows=rows)
 
-    made.__dict__["assign"] = assign
+    made.assign = assign

@@ -7,7 +7,7 @@ from typing import Any, Optional
 import numpy as np
 
 import byparts_opset as ops
-from byparts_frontend_tf.api.variables.variables import reference
+from byparts_frontend_tf.api.variables.updates import reference
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor

@@ -36,7 +36,7 @@ def begin_with(variable: Variable, read: Callable[[], Any]) -> None:
     with variable.graph.as_default(), name_scope(None), name_scope("checkpoint_initializer"):
         first = _RESTORE(name="RestoreV2", read=value, dims=dims, dtype=dtype)
         op = ASSIGN.operation((variable._variable, first), "Assign", validate_shape=True)
-    op.__dict__["_initializes"] = variable.op
+    op.initializes = variable.op
     variable._initializer_op, variable._initial_value = op, first
 
 
@@ -73,7 +73,7 @@ def _one(reader: Any, shapes: Mapping[str, Any], name: str, target: Any) -> None
     if variable is None:
         raise ValueError(f"Variable {target} is not found in the graph; names are of get_variable")
     if isinstance(variable, Tensor):
-        variable = variable.op.__dict__["_variable_object"]
+        variable = variable.op.variable_object
     dims = variable.get_shape().as_list()
     if dims != shapes[name]:
         raise ValueError(

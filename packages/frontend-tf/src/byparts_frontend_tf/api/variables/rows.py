@@ -6,7 +6,12 @@ from collections.abc import Callable
 from typing import Any, Optional
 
 from byparts_frontend_tf.graph.composites import IndexedSlices
-from byparts_frontend_tf.graph.late import late
+
+
+def _writes(function: str) -> Any:
+    from byparts_frontend_tf.api.variables import scatter  # few programs write rows
+
+    return getattr(scatter, function)
 
 
 def _of_slices(function: str) -> Callable[..., Any]:
@@ -20,8 +25,7 @@ def _of_slices(function: str) -> Callable[..., Any]:
         """
         if not isinstance(sparse_delta, IndexedSlices):
             raise TypeError(f"sparse_delta is not IndexedSlices: {sparse_delta}")
-        write = late(f"api.variables.scatter:{function}")
-        return write(self, sparse_delta.indices, sparse_delta.values, name=name)
+        return _writes(function)(self, sparse_delta.indices, sparse_delta.values, name=name)
 
     method.__name__ = function
     return method
@@ -30,7 +34,7 @@ def _of_slices(function: str) -> Callable[..., Any]:
 def _of_places(function: str) -> Callable[..., Any]:
     def method(self: Any, indices: Any, updates: Any, name: Optional[str] = None) -> Any:
         """The function of this name."""
-        return late(f"api.variables.scatter:{function}")(self, indices, updates, name=name)
+        return _writes(function)(self, indices, updates, name=name)
 
     method.__name__ = function
     return method

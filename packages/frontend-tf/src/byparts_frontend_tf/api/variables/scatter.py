@@ -9,8 +9,7 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_frontend_tf.api.places import flat_index
-from byparts_frontend_tf.api.variables.updates import Update
-from byparts_frontend_tf.api.variables.variables import reference
+from byparts_frontend_tf.api.variables.updates import Update, reference
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_graph_ir import Value
 

@@ -96,3 +96,16 @@ def _like_variable(inputs: Sequence[Tensor], **_: Any) -> Dims:
 
 
 update = Update
+
+
+def reference(variable: Any) -> Tensor:
+    """The memory that an operation writes: of a variable, or of what an assignment gave.
+
+    Raises:
+        TypeError, ValueError: it is none.
+    """
+    if hasattr(variable, "_ref"):
+        return variable._ref()  # type: ignore[no-any-return]  # a tensor
+    if isinstance(variable, Tensor) and variable.variable is not None:
+        return variable
+    raise TypeError(f"a variable is expected, not {variable!r}: only variables can be assigned")

@@ -7,7 +7,7 @@ from typing import Any, Optional
 import numpy as np
 
 from byparts_frontend_tf.api.passing import group, no_op
-from byparts_frontend_tf.api.variables.variables import reference
+from byparts_frontend_tf.api.variables.updates import reference
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
@@ -61,7 +61,7 @@ def variables_of(*tensors: Any) -> tuple[Any, ...]:
         op = todo.pop()
         if op not in seen:
             seen.add(op)
-            variable = op.__dict__.get("_variable_object")
+            variable = op.variable_object
             found.update({} if variable is None else {variable: None})
             todo += [t.op for t in reversed(op.inputs)]
     return tuple(found)

@@ -13,11 +13,10 @@ from byparts_frontend_tf.api.families import second
 from byparts_frontend_tf.api.passing import IDENTITY, identity
 from byparts_frontend_tf.api.variables.creators import Created
 from byparts_frontend_tf.api.variables.rows import Rows
-from byparts_frontend_tf.api.variables.updates import Update
+from byparts_frontend_tf.api.variables.updates import Update, reference
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.kind import Kind
-from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.operators import Operators
 from byparts_frontend_tf.graph.scopes import init_scope, name_scope
@@ -134,10 +133,10 @@ class Variable(Rows, Operators, metaclass=Created):
             self._initializer_op = ASSIGN.operation(
                 (self._variable, self._initial_value), "Assign", validate_shape=validate
             )
-            self._initializer_op.__dict__["_initializes"] = self._variable.op
+            self._initializer_op.initializes = self._variable.op
             self._snapshot: Tensor = IDENTITY(self._variable, name="read")
             self._snapshot.variable = self._variable.op
-        self._variable.op.__dict__["_variable_object"] = self
+        self._variable.op.variable_object = self
 
     @staticmethod
     def from_proto(variable_def: Any, import_scope: Optional[str] = None) -> Variable:
@@ -153,9 +152,9 @@ class Variable(Rows, Operators, metaclass=Created):
         made._snapshot = graph.get_tensor_by_name(start + variable_def.snapshot_name)
         made._initial_value = made._initializer_op.inputs[1]
         made._variable.variable = made._snapshot.variable = made._variable.op
-        made._initializer_op.__dict__["_initializes"] = made._variable.op
+        made._initializer_op.initializes = made._variable.op
         made.trainable, made.use_resource = variable_def.trainable, variable_def.is_resource
-        made._variable.op.__dict__["_variable_object"] = made
+        made._variable.op.variable_object = made
         return made
 
     def to_proto(self, export_scope: Optional[str] = None) -> Any:
@@ -285,8 +284,9 @@ class Variable(Rows, Operators, metaclass=Created):
 
     def count_up_to(self, limit: int) -> Tensor:
         """Its value, which is then one more; at the limit an `OutOfRangeError`."""
-        counted: Tensor = late("api.variables.counting:count_up_to")(self, limit)
-        return counted
+        from byparts_frontend_tf.api.variables.counting import count_up_to  # few count
+
+        return count_up_to(self, limit)
 
     def _ref(self) -> Tensor:
         return self._variable
@@ -316,19 +316,6 @@ class Variable(Rows, Operators, metaclass=Created):
         return f"<tf.Variable {self.name!r} shape={shape} dtype={self.dtype.name}>"
 
     __hash__ = object.__hash__
-
-
-def reference(variable: Any) -> Tensor:
-    """The memory that an operation writes: of a variable, or of what an assignment gave.
-
-    Raises:
-        TypeError, ValueError: it is none.
-    """
-    if hasattr(variable, "_ref"):
-        return variable._ref()  # type: ignore[no-any-return]  # a tensor
-    if isinstance(variable, Tensor) and variable.variable is not None:
-        return variable
-    raise TypeError(f"a variable is expected, not {variable!r}: only variables can be assigned")
 
 
 @symbol("assign")
