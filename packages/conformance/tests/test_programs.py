@@ -193,6 +193,15 @@ def test_many_strong_samples_show_both_sides_of_a_kink_and_of_a_pole() -> None:
     assert not kink.difference(f32(0.01, 0)) and kink.difference(f32(0, 0.1))
 
 
+def test_the_sign_of_a_zero_that_was_chosen_is_not_told() -> None:
+    """relu(-0) is a zero of either sign, and atan2(0, zero) is 0 or pi; atan2(0, 2) is 0."""
+    (want,) = surely(
+        _program(lambda y, x: [ops.atan2(y, ops.relu(x))], y=f32(0, 0), x=f32(-0.0, 2)), 40
+    )
+
+    assert not want.difference(f32(np.pi, 0)) and want.difference(f32(0, 1))
+
+
 def test_a_sum_that_is_the_last_digit_may_be_zero() -> None:
     """Products of bf16 less nearly themselves: 0 / 0 for one backend, 1 for another; 3 / 3 is 1."""
     x, minus = (

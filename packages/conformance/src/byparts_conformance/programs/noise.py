@@ -48,6 +48,10 @@ _EXACT: tuple[type[Op], ...] = (
     *(ops.StopGradient, ops.SliceGradient, ops.MaxPoolGradientGradient, ops.Concat),
     *(ops.IsNan, ops.IsInf, ops.IsFinite, ops.BroadcastLike),
 )
+# Ops that choose among their inputs: of a zero of either sign one may be chosen, and `atan2` tells.
+_CHOOSING: tuple[type[Op], ...] = (
+    *(ops.Maximum, ops.Minimum, ops.Relu, ops.Relu6, ops.Clip, ops.Max, ops.Min, ops.MaxPool),
+)
 # Ops that subtract a mean: its error is the same in all results that it is subtracted from.
 _CENTRED: tuple[type[Op], ...] = (
     *(ops.BatchNorm, ops.BatchNormGradient, ops.LayerNorm, ops.LayerNormGradient),
@@ -158,6 +162,8 @@ def _run(graph: Graph, arrays: Sequence[Array], noise: Noise | None) -> tuple[Ar
                 if isinstance(node.op, _CENTRED):
                     plain = node.op.evaluate(*[known[v] for v in node.inputs])
                     made = tuple([noise.shared(y, z) for y, z in zip(made, plain, strict=True)])
+            elif noise is not None and isinstance(node.op, _CHOOSING):
+                made = tuple([noise.with_signs(y) for y in made])
             known.update(zip(node.outputs, made, strict=True))
     return tuple([known[v] for v in graph.outputs])
 
@@ -249,6 +255,14 @@ class Noise:
         cancelled = (unsure > np.abs(y)) & (self.numbers.uniform(0, 1, x.shape) < self.zeros)
         zeros = 0.0 * self.numbers.choice([-1.0, 1.0], x.shape)
         return np.asarray(np.where(exact_zero | cancelled, zeros, made)).astype(numpy_dtype(name))
+
+    def with_signs(self, x: Array) -> Array:
+        """Floats whose zeros have either sign."""
+        zeros = x == 0
+        if dtype_name(x.dtype) not in FLOATS or not np.any(zeros):
+            return x
+        signs = self.numbers.choice([-1.0, 1.0], x.shape)
+        return np.asarray(np.where(zeros, 0.0 * signs, x.astype(signs.dtype))).astype(x.dtype)
 
     def shared(self, x: Array, plain: Array) -> Array:
         """Floats moved in one direction along some axes, by as much as `x` differs from `plain`."""
