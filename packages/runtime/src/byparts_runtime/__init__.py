@@ -6,9 +6,6 @@ __version__ = "0.2.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from byparts_runtime.building.build import (
-        build as build,
-    )
     from byparts_runtime.building.options import (
         BuildOptions as BuildOptions,
     )
@@ -33,6 +30,9 @@ if TYPE_CHECKING:
     from byparts_runtime.memory.variable import (
         Variable as Variable,
     )
+    from byparts_runtime.run.build import (
+        build as build,
+    )
     from byparts_runtime.run.executor import (
         Executor as Executor,
         Statistics as Statistics,
@@ -44,12 +44,14 @@ if TYPE_CHECKING:
         BoundProgram as BoundProgram,
         Program as Program,
     )
+    from byparts_runtime.run.symbolic_program import (
+        SymbolicProgram as SymbolicProgram,
+    )
 
 if not TYPE_CHECKING:
     __all__ = lazy_names(
         __name__,
         **{
-            "building.build": "build",
             "building.options": "BuildOptions",
             "inspect.costs": "Costs",
             "inspect.profile": "Profile",
@@ -57,8 +59,10 @@ if not TYPE_CHECKING:
             "memory.plan": "Location Plan Planner separate",
             "memory.store": "Store",
             "memory.variable": "Variable",
+            "run.build": "build",
             "run.executor": "Executor Statistics",
             "run.feed_slots": "FeedSlots",
             "run.program": "BoundProgram Program",
+            "run.symbolic_program": "SymbolicProgram",
         },
     )

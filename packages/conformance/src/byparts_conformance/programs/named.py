@@ -21,6 +21,7 @@ from byparts_conformance.programs.program import Array, Program
 from byparts_conformance.programs.trial import difference
 from byparts_graph_ir import Graph, GraphError, Input, Node, TensorType, Value, specialize
 from byparts_graph_ir.model.frozen import replace as changed
+from byparts_opset.dtypes import dtype_name
 from byparts_runtime import Executor, Variable
 
 NAME = "n"
@@ -102,6 +103,11 @@ def _feeds(program: Program) -> Sequence[Value]:
     return program.graph.inputs[: program.feeds]
 
 
+def type_of(array: Array) -> TensorType:
+    """The type of an array."""
+    return TensorType(dtype_name(array.dtype), array.shape)
+
+
 def _renamed(kind: TensorType, size: int) -> TensorType:
     return TensorType(kind.dtype, tuple(_name(kind.dims, size)))
 
@@ -154,7 +160,7 @@ def _wanted(graph: Graph, program: Program) -> Any:
     not raise.
     """
     try:
-        types = [TensorType(a.dtype, a.shape) for a in program.arrays]
+        types = [type_of(a) for a in program.arrays]
         at_size = specialize(graph, types, simplify=False)
         news = at_size.outputs[len(at_size.outputs) - program.updates :]
         if [v.type for v in news] != types[program.feeds : program.feeds + program.updates]:
@@ -172,15 +178,15 @@ def _run(executor: Executor, program: Program, report: NamedReport) -> Any:
     feeds, states = program.arrays[: program.feeds], program.arrays[program.feeds :]
     variables = [Variable(f"v{i}", np.array(a)) for i, a in enumerate(states)]
     inputs = program.graph.inputs[program.feeds :]
-    bound = dict(zip(inputs, variables, strict=True))
-    known = {"variables": bound, "updates": variables[: program.updates]}
-    types = [TensorType(a.dtype, a.shape) for a in feeds]
+    known: dict[str, Any] = {"variables": dict(zip(inputs, variables, strict=True))}
+    known["updates"] = variables[: program.updates]
+    types = tuple([type_of(a) for a in feeds])
     try:
         fetched = executor(program.graph, *feeds, **known)
         why = executor.program(program.graph, types, **known).why
     except Exception as error:  # whatever it is: compared with what evaluation raises
         return f"raises {type(error).__name__}: {error}"
-    if why.startswith("one size of"):
+    if why.startswith("compiled once for every size"):
         report.shared += 1
     else:
         report.reasons[why] += 1

@@ -96,7 +96,7 @@ class TensorType:
         """Whether every dimension is a number."""
         if self.shape is None:
             return False
-        for d in self.shape:
+        for d in self.shape:  # noqa: SIM110  # a third of the time of all(): asked of every value
             if d.__class__ is not int:
                 return False
         return True

@@ -110,7 +110,9 @@ def _rule(
             f"dimensions promise {', '.join(map(str, promised))}"
         )
     except ShapeError as error:
-        raise add_note(error, f"created at {node.where}") if node.where else error
+        if node.where:
+            add_note(error, f"created at {node.where}")
+        raise
 
 
 def _sized(kind: TensorType, sizes: Sizes, known: dict[TensorType, TensorType]) -> TensorType:

@@ -1,9 +1,9 @@
-"""`build`: lower -> compile -> schedule -> place -> load."""
+"""The steps of a build: lower -> compile -> schedule -> place -> load."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Optional
+from typing import Optional
 
 from byparts_graph_ir import BackendError, Graph, Types, specialize
 from byparts_graph_ir.backend.progress import report
@@ -14,7 +14,7 @@ from byparts_runtime.building.family import Family, family_of
 from byparts_runtime.building.kernels import BodyCompiler
 from byparts_runtime.building.load import load
 from byparts_runtime.building.lower import lower
-from byparts_runtime.building.options import DEFAULTS, BuildOptions, with_changes
+from byparts_runtime.building.options import BuildOptions
 from byparts_runtime.building.place import place
 from byparts_runtime.building.progress import shown
 from byparts_runtime.building.schedule import schedule
@@ -24,41 +24,21 @@ from byparts_runtime.memory.variable import Variable
 from byparts_runtime.run.program import Program
 
 
-def build(
+def build_program(
     graph: Graph,
-    *,
-    variables: VariablesArgument = (),
-    updates: Sequence[Variable] = (),
-    arena: Optional[Arena] = None,
-    options: BuildOptions = DEFAULTS,
-    **changes: Any,
+    variables: VariablesArgument,
+    updates: Sequence[Variable],
+    arena: Optional[Arena],
+    options: BuildOptions,
 ) -> Program:
-    """Make a program of a graph, in five steps, each of which gives a frozen value that prints.
-
-    Args:
-        graph: its inputs are the feeds and the old values of `variables`; its outputs are the
-            fetches, then the new values of `updates`.
-        variables: each is the value of the input of its name, in any order; those that name no
-            input go to the last inputs, which have no names, in order.  Or `{input: variable}`,
-            or a `Store`: those of its variables that inputs are named after.
-        updates: what the last outputs are written to, in order (outputs have no names), all at
-            once, when everything has run.
-        arena: memory to share with other programs, which then run one at a time; by default the
-            program has its own.
-        options: how to build; see `BuildOptions`.
-        changes: options by name, as in `build(graph, backends=("torch", "numpy"))`.
+    """Make a program of a graph of numbers; as `run.build.build`, which has the words.
 
     A backend that fails (no compiler runs, a full disk) is left out, with a warning, where others
     are left.  A build that takes longer than a second says so on a terminal (`progress.py`).
-
-    Raises:
-        GraphError, ShapeError, MissingRule, PartError: it cannot be built; nothing has changed.
-        MemoryError: there is no memory for its arena; likewise.
     """
     who = object()
     try:
         begin(who)
-        options = with_changes(options, changes)
         parts = find_parts(options)
         with shown():
             while True:

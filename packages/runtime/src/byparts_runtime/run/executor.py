@@ -26,7 +26,7 @@ from byparts_graph_ir import Graph, GraphError, Space, TensorType, Types, specia
 from byparts_graph_ir.fork import make_lock
 from byparts_graph_ir.model.frozen import Frozen, replace
 from byparts_runtime.arrays.accept import with_type
-from byparts_runtime.building.build import build
+from byparts_runtime.building.build import build_program
 from byparts_runtime.building.discover import find_backends
 from byparts_runtime.building.options import DEFAULTS, BuildOptions, with_changes
 from byparts_runtime.building.signature import (
@@ -39,9 +39,12 @@ from byparts_runtime.building.signature import (
 from byparts_runtime.memory.arena import Arena
 from byparts_runtime.memory.pickling import stays
 from byparts_runtime.memory.variable import Variable
-from byparts_runtime.run.families import Families
 from byparts_runtime.run.program import Program
 from byparts_runtime.run.staged import Staged, first_unknown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from byparts_runtime.run.families import Families
 
 Limits = tuple[Optional[int], Optional[float]]  # budget_bytes, max_extra_cost
 Key = tuple[bytes, Types, tuple[tuple[int, Variable], ...], tuple[Variable, ...], Limits]
@@ -86,7 +89,7 @@ class Executor:
         self.options = options if auto else with_changes(options, {"backends": self.backends})
         self.arena = _arena(arena, self.backends[0].space)
         self._programs: OrderedDict[Key, Union[Program, Staged]] = OrderedDict()
-        self._families = Families(capacity)
+        self._families: Optional[Families] = None
         self._hits = self._misses = self._evictions = 0
         self._lock = make_lock()  # of the cache; never held while building
         self._building = make_lock()
@@ -108,7 +111,7 @@ class Executor:
     ) -> tuple[Any, ...]:
         """Run a graph on these feeds; see `build` for the rest."""
         bound = bind_variables(graph, variables)
-        typed = _typed(graph, feeds, bound, self.backends[0].space)
+        typed = typed_feeds(graph, feeds, bound, self.backends[0].space)
         types = tuple(kind for _, kind in typed)
         limits = budget_bytes, max_extra_cost
         program = self._program(graph, types, bound, known_variables("updates", updates), limits)
@@ -162,6 +165,23 @@ class Executor:
                 self._keep(key, program)
             return program
 
+    def prepare(
+        self,
+        graph: Graph,
+        *,
+        variables: VariablesArgument = (),
+        updates: Sequence[Variable] = (),
+    ) -> str:
+        """Lower and compile a graph of named dimensions before its first call.
+
+        Returns a sentence: for which sizes that was, or why each size will be built by itself.
+        """
+        bound = bind_variables(graph, variables)
+        written = known_variables("updates", updates)
+        first = feeds_first(graph, bound)
+        with self._building:
+            return self._families_now().prepare(first, bound, written, self.options)
+
     def __len__(self) -> int:
         return len(self._programs)
 
@@ -169,7 +189,7 @@ class Executor:
         """Forget all programs; statistics stay."""
         with self._lock:
             self._programs.clear()  # the arena frees its memory with the last program
-            self._families.clear()
+            self._families = None
 
     __reduce__ = stays("send graphs, and make another Executor there")
 
@@ -185,28 +205,32 @@ class Executor:
         _, types, bound, updates, (budget_bytes, max_extra_cost) = key
         static = feeds_first(graph, dict(bound))
         limited = replace(self.options, budget_bytes=budget_bytes, max_extra_cost=max_extra_cost)
+        why = ""
         if types:
-            shared = self._families.program(
-                static, types, dict(bound), updates, limited, self.arena
-            )
-            if shared is not None:
-                return shared
+            if not all([v.type.static for v in static.inputs[: len(types)]]):
+                families = self._families_now()
+                shared = families.program(static, types, dict(bound), updates, limited, self.arena)
+                if shared is not None:
+                    return shared
+                why = families.why
             static = specialize(static, (*types, *(v.type for _, v in bound)))
         last = first_unknown(static)
         if last is not None:
             limits = {"budget_bytes": budget_bytes, "max_extra_cost": max_extra_cost}
-            variables = tuple([v for _, v in bound])
-            return Staged(self, static, last, variables, updates, limits)
+            written = tuple([v for _, v in bound])
+            return Staged(self, static, last, written, updates, limits)
         inputs = static.inputs[len(static.inputs) - len(bound) :]
-        program = build(
-            static,
-            variables=dict(zip(inputs, (v for _, v in bound), strict=True)),
-            updates=updates,
-            arena=self.arena,
-            options=limited,
-        )
-        program.why = self._families.why or program.why
+        variables = dict(zip(inputs, (v for _, v in bound), strict=True))
+        program = build_program(static, variables, updates, self.arena, limited)
+        program.why = why or program.why
         return program
+
+    def _families_now(self) -> Families:
+        if self._families is None:
+            from byparts_runtime.run.families import Families  # many programs need none
+
+            self._families = Families(self.capacity)
+        return self._families
 
     def _keep(self, key: Key, program: Union[Program, Staged]) -> None:
         with self._lock:
@@ -229,7 +253,7 @@ def _arena(arena: SharingArgument, space: Space) -> Optional[Arena]:
     return Arena(space) if arena == "shared" else None
 
 
-def _typed(
+def typed_feeds(
     graph: Graph, feeds: Sequence[object], bound: Bound, space: Space
 ) -> list[tuple[object, TensorType]]:
     """The feeds with their types; numbers and lists become arrays."""

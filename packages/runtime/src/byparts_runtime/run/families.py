@@ -65,25 +65,43 @@ class Families:
             return None
         if not all([compatible(old, new) for old, new in zip(feeds, types, strict=True)]):
             return None  # an error of the caller, which specializing reports
-        named = named_types(feeds, types)
-        key = (graph.digest, named, tuple(variables.items()), updates, options)
-        family = self._known.get(key)
-        if family is None:
-            family = self._made(graph, named, variables, updates, options)
-            self._keep(key, family)
-        self._known.move_to_end(key)
+        family = self._of(graph, named_types(feeds, types), variables, updates, options)
         if isinstance(family, str):
             self.why = family
             return None
         try:
             return _program(family, types, arena)
         except NoFamily as error:
-            self.why = f"the family of {_listed(named)} is not for this size: {error}"
+            self.why = f"the family of {_listed(feeds)} is not for this size: {error}"
             return None
 
-    def clear(self) -> None:
-        """Forget all families."""
-        self._known.clear()
+    def prepare(
+        self,
+        graph: Graph,
+        variables: Bound,
+        updates: tuple[Variable, ...],
+        options: BuildOptions,
+    ) -> str:
+        """Make the family of a graph of named dimensions; its sentence, or why there is none."""
+        feeds = tuple([v.type for v in graph.inputs[: len(graph.inputs) - len(variables)]])
+        family = self._of(graph, feeds, variables, updates, options)
+        return family if isinstance(family, str) else _sentence(family, len(feeds))
+
+    def _of(
+        self,
+        graph: Graph,
+        named: Types,
+        variables: Bound,
+        updates: tuple[Variable, ...],
+        options: BuildOptions,
+    ) -> Union[Family, str]:
+        key = (graph.digest, named, tuple(variables.items()), updates, options)
+        family = self._known.get(key)
+        if family is None:
+            family = self._made(graph, named, variables, updates, options)
+            self._keep(key, family)
+        self._known.move_to_end(key)
+        return family
 
     def _made(
         self,
@@ -115,8 +133,12 @@ def _program(family: Family, types: Types, arena: Optional[Arena]) -> Program:
     if arena is not None and 0 < arena.size_bytes < loaded.plan.arena_bytes:
         # the arena moves, and all its programs are bound again: rarely, if it grows by a half
         arena.reserve_bytes = max(arena.reserve_bytes, loaded.plan.arena_bytes * 3 // 2)
-    feeds = ", ".join([str(v.type) for v in graph.inputs[: len(types)]])
-    return Program(loaded, arena, why=f"one size of the family {feeds}")
+    return Program(loaded, arena, why=_sentence(family, len(types)))
+
+
+def _sentence(family: Family, feeds: int) -> str:
+    types = [v.type for v in family.compiled.graph.inputs[:feeds]]
+    return f"compiled once for every size of {_listed(tuple(types))}"
 
 
 def _listed(types: Types) -> str:
