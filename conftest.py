@@ -5,10 +5,12 @@ own.  `pytest --hypothesis-profile=few` draws fewer of them, `many` more.
 """
 
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import gettempdir
 
 import pytest
 
@@ -19,6 +21,14 @@ PACKAGES = Path(__file__).parent / "packages"
 # that wait for each other by spinning made a test 25 times slower.
 for variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
+
+# Tests start hundreds of Pythons.  Where the environment says that no bytecode is written into the
+# tree, each of them would compile whatever it imports, for half of its time: it is kept elsewhere.
+BYTECODE = Path(__file__).parent / ".pytest_cache" / "bytecode"
+if sys.dont_write_bytecode:
+    sys.dont_write_bytecode, sys.pycache_prefix = False, str(BYTECODE)
+    os.environ["PYTHONPYCACHEPREFIX"] = str(BYTECODE)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 if find_spec("hypothesis") is not None:
     from hypothesis import settings
@@ -63,6 +73,14 @@ def pytest_runtest_teardown() -> None:
     hub = sys.modules.get("byparts_graph_ir.parts.hub")
     if hub is not None and os.environ.get("BYPARTS_CUDA"):
         hub.parts.forget("cuda")
+
+
+def pytest_unconfigure() -> None:
+    """Remove the bytecode of what tests have written: no other run has files of these names."""
+    if "PYTEST_XDIST_WORKER" in os.environ:  # others are still at work
+        return
+    for folder in BYTECODE.joinpath(*Path(gettempdir()).resolve().parts[1:]).glob("pytest-of-*"):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def pytest_report_header() -> str:
