@@ -7,7 +7,7 @@ of the host wrote is read without a copy.  Importing this module imports torch.
 from __future__ import annotations
 
 from functools import partial
-from typing import Optional
+from typing import Any, Optional
 
 import torch
 
@@ -64,7 +64,8 @@ def make_backend(device: str, threads: Optional[int], keep_denormals: bool, tf32
     if device != "cpu" and (threads is not None or keep_denormals):
         raise GraphError(f"threads and keep_denormals are for the CPU; the device is {device!r}")
     around = partial(Context, threads, keep_denormals)
-    host = Backend("torch", table.view, table.kernels, around=around, passes=PASSES, copy=owned)
+    facts: dict[str, Any] = {"around": around, "passes": PASSES, "copy": owned}
+    host = Backend("torch", table.view, table.kernels, flushes=not keep_denormals, **facts)
     return host if device == "cpu" else on_gpu(host, find_gpu(device), tf32)
 
 

@@ -233,4 +233,5 @@ def _slope(x: Value, y: Value) -> Value:
 
 def _number(x: Value) -> float | None:
     """The number that x is known to be."""
-    return x.node.op.value if x.node is not None and isinstance(x.node.op, ops.Fill) else None
+    value = x.node.op.value if x.node is not None and isinstance(x.node.op, ops.Fill) else None
+    return None if isinstance(value, str) else value

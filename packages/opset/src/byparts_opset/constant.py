@@ -31,17 +31,23 @@ Number = Union[float, int, bool]
 
 
 class Fill(Op):
-    """y[...] = value, in a static shape."""
+    """y[...] = value, in a shape of numbers and names.
 
-    value: Number
+    The value may be an expression of names, too: "4*n" is how many elements a f32[n,4] has.
+    """
+
+    value: Union[Number, str]
     dtype: str = "f32"
-    shape: tuple[int, ...] = ()
+    shape: tuple[Union[int, str], ...] = ()
 
     pattern = "elementwise"
     gradient = flat
+    shape_fields = ("shape",)
+    size_fields = ("value",)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "value", exact(self.value, self.dtype))
+        if not isinstance(self.value, str):
+            object.__setattr__(self, "value", exact(self.value, self.dtype))
         object.__setattr__(self, "shape", tuple(self.shape))
 
     def __eq__(self, other: object) -> bool:
@@ -54,8 +60,10 @@ class Fill(Op):
         return (TensorType(self.dtype, self.shape),)
 
     def evaluate(self) -> tuple[Array, ...]:
+        if isinstance(self.value, str):
+            raise ShapeError(f"fill: {self.value!r} is no number yet; specialize the graph first")
         with np.errstate(all="ignore"):
-            return (np.full(self.shape, self.value, numpy_dtype(self.dtype)),)
+            return (np.full(tuple(map(int, self.shape)), self.value, numpy_dtype(self.dtype)),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -141,7 +149,7 @@ class Eye(Op):
         yield Sample(cls(0, 2), ())
 
 
-def fill(value: Number, dtype: str = "f32", shape: Iterable[int] = ()) -> Value:
+def fill(value: Number, dtype: str = "f32", shape: Iterable[Union[int, str]] = ()) -> Value:
     """Make a constant with every element equal to `value`."""
     return Fill(value, dtype, tuple(shape))()
 

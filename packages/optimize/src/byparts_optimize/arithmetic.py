@@ -68,7 +68,7 @@ def mul(node: Node) -> Optional[Value]:
         case Value(node=Node(Neg(), (x,))), c if number(c) is not None and number(x) is None:
             return x * -c                                                     # -x * c = x * -c
         case Value(node=Node(Mul(), (x, c))), d if _doubles(c, d):
-            return x * (c * d)                             # x * 2 * d = x * (2 d), but for overflow
+            return x * (c * d)                             # x * 2 * d = x * (2 d)
     return _exact_for_integers(node)
 
 
@@ -198,9 +198,12 @@ def _both(c: Value, d: Value) -> bool:
 
 
 def _doubles(c: Value, d: Value) -> bool:
-    """Whether |c| is 1, 2, 4, ... and c * d is far from overflow."""
+    """Whether |c| is 1, 2, 4, ..., |d| at least 1, and c * d far from overflow.
+
+    Where |d| is less, x * c may be infinite, and x * (c * d) a number.
+    """
     x, y = number(c), number(d)
-    if not (isinstance(x, float) and isinstance(y, float)):
+    if not (isinstance(x, float) and isinstance(y, float) and y * y >= 1):
         return False
     return x * x >= 1 and _power_of_two(x) and builtins.abs(x * y) < 2**15
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Optional
 
 from byparts_graph_ir import Node, ShapeError, Value
-from byparts_opset import BroadcastTo, ExpandDims, Fill, Reshape, fill
+from byparts_opset import BroadcastTo, ExpandDims, Fill, Reshape
 from byparts_optimize.movement import without_leading_ones
 
 _REPEATING = (BroadcastTo, ExpandDims, Reshape)
@@ -60,7 +60,7 @@ def _once(v: Value) -> Value:
         case Value(node=Node(BroadcastTo(), (x,))):
             return x
         case Value(node=Node(Fill(c, dtype, shape))) if shape:
-            return fill(c, dtype)
+            return Fill(c, dtype)()
     return without_leading_ones(v)
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from byparts_graph_ir import Graph, Node, Rule, Value, has_effect, subgraphs
 from byparts_graph_ir.contract import checked
+from byparts_graph_ir.passes.sizes import is_sized
 from byparts_opset.constant import Constant, Fill, constant, fill
 from byparts_opset.dtypes import dtype_name, numpy_dtype
 from byparts_optimize.inside import inside
@@ -62,7 +63,7 @@ def _foldable(node: Node) -> bool:
     if subgraphs(node.op):
         return False
     for v in node.inputs:
-        if v.node is None or v.node.inputs or has_effect(v.node.op):
+        if v.node is None or v.node.inputs or has_effect(v.node.op) or not is_sized(v.node):
             return False
     if has_effect(node.op):
         return False

@@ -22,9 +22,8 @@ from byparts_opset import (
     Squeeze,
     Transpose,
     cast,
-    fill,
 )
-from byparts_optimize.rules import rules
+from byparts_optimize.rules import known_shape, rules
 
 _DIGITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}  # of the significand
 _RANGE = {"f16": 5, "bf16": 8, "f32": 8, "f64": 11}  # bits of the exponent
@@ -41,17 +40,18 @@ def identity(node: Node) -> Optional[Value]:
 
 @rules.on(Reshape, Flatten, ExpandDims, Squeeze)
 def reshape(node: Node) -> Optional[Value]:
-    """The same elements in the same order, under a static shape."""
+    """The same elements in the same order, under a shape of numbers and names."""
     y = node.outputs[0].type
-    if not y.static:
+    shape = known_shape(y)
+    if shape is None:
         return None
     match node.inputs:
         case (x,) if x.type == y: return x                                    # nothing changes
         case (Value(node=Node(Reshape() | Flatten() | ExpandDims() | Squeeze(), (x,))),):
-            return Reshape(y.dims)(x)                                         # view of a view
-        case (Value(node=Node(Fill(c))),): return fill(c, y.dtype, y.dims)    # all one number
+            return Reshape(shape)(x)                                          # view of a view
+        case (Value(node=Node(Fill(c))),): return Fill(c, y.dtype, shape)()     # all one number
         case (Value(node=Node(BroadcastTo(), (x,))),) if x.type.static and x.type.size == 1:
-            return BroadcastTo(y.dims)(Reshape(())(x))                        # all one element
+            return BroadcastTo(shape)(Reshape(())(x))                         # all one element
     return None
 
 
@@ -59,17 +59,17 @@ def reshape(node: Node) -> Optional[Value]:
 def transpose(node: Node) -> Optional[Value]:
     """Axes in another order."""
     (x,), (y,) = node.inputs, node.outputs
-    order = _order(node)
-    if order is None:
+    order, shape = _order(node), known_shape(y.type)
+    if order is None or shape is None:
         return None
     if order == tuple(range(len(order))): return x                            # no axis moves
     match x:
-        case Value(node=Node(Fill(c))): return fill(c, y.type.dtype, y.type.dims)   # all one number
+        case Value(node=Node(Fill(c))): return Fill(c, y.type.dtype, shape)()   # all one number
         case Value(node=Node(Transpose(), (z,)) as inner) if (first := _order(inner)) is not None:
             return Transpose(tuple(first[a] for a in order))(z)               # two in one
         case Value(node=Node(BroadcastTo(), (z,))) if z.type.static and z.type.size == 1:
-            return BroadcastTo(y.type.dims)(Reshape(())(z))                   # all one element
-    if x.type.static and node.op.views(x.type): return Reshape(y.type.dims)(x)  # only 1s move
+            return BroadcastTo(shape)(Reshape(())(z))                         # all one element
+    if x.type.static and node.op.views(x.type): return Reshape(shape)(x)      # only 1s move
     return None
 
 
@@ -77,9 +77,11 @@ def transpose(node: Node) -> Optional[Value]:
 def broadcast_to(node: Node) -> Optional[Value]:
     """Repetition."""
     y = node.outputs[0].type
+    shape = known_shape(y)
     match node.inputs:
-        case (x,) if x.type == y and y.static: return x                       # nothing changes
-        case (Value(node=Node(Fill(c))),): return fill(c, y.dtype, y.dims)    # all one number
+        case (x,) if x.type == y and shape is not None: return x              # nothing changes
+        case (Value(node=Node(Fill(c))),) if shape is not None:
+            return Fill(c, y.dtype, shape)()                                    # all one number
         case (Value(node=Node(BroadcastTo(), (x,))),): return node.op(x)      # two in one
         case (x,) if (inner := without_leading_ones(x)) is not x: return node.op(inner)
     return None

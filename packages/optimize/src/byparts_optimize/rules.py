@@ -15,7 +15,7 @@ from collections.abc import Callable
 from math import copysign
 from typing import Optional, Union
 
-from byparts_graph_ir import Node, Table, Value
+from byparts_graph_ir import Node, Table, TensorType, Value
 from byparts_opset import Fill
 
 SimplifyRule = Callable[[Node], Optional[Value]]
@@ -27,7 +27,7 @@ fast_rules: Table[SimplifyRule] = Table("fast_rule")  # rules that `fast_math=Tr
 def number(v: Value) -> Union[float, int, bool, None]:
     """The number that all elements of v are known to equal; `None` if there is none."""
     match v:
-        case Value(node=Node(Fill(c))):
+        case Value(node=Node(Fill(c))) if not isinstance(c, str):
             return c
     return None
 
@@ -43,3 +43,11 @@ def is_zero(v: Value, sign: int = 0) -> bool:
 def is_float(v: Value) -> bool:
     """Whether v is of a floating point type."""
     return v.type.dtype in ("f16", "bf16", "f32", "f64")
+
+
+def known_shape(kind: TensorType) -> Optional[tuple[Union[int, str], ...]]:
+    """The shape, if it is of numbers and names alone."""
+    shape = kind.shape
+    if shape is None or None in shape:
+        return None
+    return tuple([d for d in shape if d is not None])

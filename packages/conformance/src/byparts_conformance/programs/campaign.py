@@ -26,7 +26,7 @@ from byparts_conformance.programs.structure import Structure
 from byparts_conformance.programs.text import as_test
 from byparts_conformance.programs.trial import batch_trial, trial
 from byparts_conformance.programs.twins import unrolled
-from byparts_conformance.programs.ways import Way, way_of
+from byparts_conformance.programs.ways import Way, loaded, way_of
 from byparts_graph_ir import MissingRule
 
 # Samples of noise that confirm a report: few dismiss most reports, many take seconds.
@@ -114,12 +114,12 @@ def campaign(
         shrink: whether failures are made small.
         progress: called after each batch.
     """
-    report = Report()
+    report, flushes = Report(), any([loaded(b).flushes for b in backends])
     for number, first in enumerate(range(seed, seed + count, batch)):
         programs = [
             generate(s, theme=theme) for s in range(first, min(first + batch, seed + count))
         ]
-        wants = [expected(p) for p in programs]
+        wants = [expected(p, flushes=flushes) for p in programs]
         way = way_of(number)
         options = way.build_options(backends, first)
         _count(report, programs, wants, way)
@@ -169,16 +169,17 @@ def _failure(
     program: Program, backends: tuple[Any, ...], way: Way, options: dict[str, Any], shrink: bool
 ) -> Failure | None:
     """The failure of a program, made small; none where more samples allow what it gives."""
+    flushes = any([loaded(b).flushes for b in backends])
 
     def wrong(candidate: Program, samples: Sequence[int] = ()) -> str:
         twin = way.twin(candidate)
         try:
-            said = trial(twin, expected(candidate), **options)
+            said = trial(twin, expected(candidate, flushes=flushes), **options)
             for count in samples:
                 if not said:
                     return ""
                 # in bodies nodes have no noise of their own: their nodes are written out
-                bounds = surely(unrolled(candidate, longest=100), count)
+                bounds = surely(unrolled(candidate, longest=100), count, flushes=flushes)
                 said = trial(twin, bounds, **options)
             return said
         except (MissingRule, ValueError):

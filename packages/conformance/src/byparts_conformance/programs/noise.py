@@ -48,10 +48,8 @@ _EXACT: tuple[type[Op], ...] = (
     *(ops.StopGradient, ops.SliceGradient, ops.MaxPoolGradientGradient, ops.Concat),
     *(ops.IsNan, ops.IsInf, ops.IsFinite, ops.BroadcastLike),
 )
-# Ops that choose among their inputs: of a zero of either sign one may be chosen, and `atan2` tells.
-_CHOOSING: tuple[type[Op], ...] = (
-    *(ops.Maximum, ops.Minimum, ops.Relu, ops.Relu6, ops.Clip, ops.Max, ops.Min, ops.MaxPool),
-)
+# Ops that choose among zeros of either sign, beside those of elements (`Op.zero_sign`).
+_CHOOSING: tuple[type[Op], ...] = (ops.Max, ops.Min, ops.MaxPool)
 # Ops that subtract a mean: its error is the same in all results that it is subtracted from.
 _CENTRED: tuple[type[Op], ...] = (
     *(ops.BatchNorm, ops.BatchNormGradient, ops.LayerNorm, ops.LayerNormGradient),
@@ -96,18 +94,23 @@ class Expected:
         return np.where(np.isfinite(b), close, ~np.isfinite(a))
 
 
-def expected(program: Program, samples: int = SAMPLES) -> tuple[Expected, ...]:
-    """The expected outputs of a program, from so many evaluations with noise."""
-    return _bounds(program, samples, Noise(_numbers(program)), ALLOWED)
+def expected(
+    program: Program, samples: int = SAMPLES, *, flushes: bool = False
+) -> tuple[Expected, ...]:
+    """The expected outputs of a program, from so many evaluations with noise.
+
+    Where a backend `flushes`, numbers below the smallest normal one may be 0.
+    """
+    return _bounds(program, samples, Noise(_numbers(program), flushes=flushes), ALLOWED)
 
 
-def surely(program: Program, samples: int) -> tuple[Expected, ...]:
+def surely(program: Program, samples: int, *, flushes: bool = False) -> tuple[Expected, ...]:
     """Bounds as those of `expected`, from samples as far apart as the bound allows.
 
     To confirm a failure: where a small difference decides (a relu near 0, a quotient of two numbers
     near 0, a mod), a few weak samples may all lie on one side.
     """
-    noise = Noise(_numbers(program), ALLOWED, zeros=0.2, exact=0.5)
+    noise = Noise(_numbers(program), ALLOWED, zeros=0.2, exact=0.5, flushes=flushes)
     return _bounds(program, samples, noise, 2.0)
 
 
@@ -144,6 +147,8 @@ def _evaluated(program: Program, noise: Noise | None) -> tuple[Array, ...]:
 
 
 def _run(graph: Graph, arrays: Sequence[Array], noise: Noise | None) -> tuple[Array, ...]:
+    if noise is not None and noise.flushes:
+        arrays = [noise.flushed(x) for x in arrays]
     known: dict[Value, Array] = dict(zip(graph.inputs, arrays, strict=True))
     exact = set() if noise is None else noise.exact_ops(graph)
     with np.errstate(all="ignore"):
@@ -162,8 +167,10 @@ def _run(graph: Graph, arrays: Sequence[Array], noise: Noise | None) -> tuple[Ar
                 if isinstance(node.op, _CENTRED):
                     plain = node.op.evaluate(*[known[v] for v in node.inputs])
                     made = tuple([noise.shared(y, z) for y, z in zip(made, plain, strict=True)])
-            elif noise is not None and isinstance(node.op, _CHOOSING):
+            elif noise is not None and (not node.op.zero_sign or isinstance(node.op, _CHOOSING)):
                 made = tuple([noise.with_signs(y) for y in made])
+            if noise is not None and noise.flushes:
+                made = tuple([noise.flushed(y) for y in made])
             known.update(zip(node.outputs, made, strict=True))
     return tuple([known[v] for v in graph.outputs])
 
@@ -190,8 +197,20 @@ def _terms(op: Op, given: Sequence[Array], y: Array) -> Array | float:
         return reduce(np.multiply, [np.maximum(size, 1) for size in sizes]) if op.cancels else 0.0
     if op.pattern == "reduction":
         return 0.0
+    if isinstance(op, (ops.BatchNorm, ops.BatchNormInference)) and y.shape == given[0].shape:
+        return _scaled(op, *given)
     floats = [x for x in given if dtype_name(x.dtype) in FLOATS] if op.pattern == "opaque" else []
     return max([float(np.max(_sizes(x), initial=0.0)) for x in (y, *floats)]) / 8
+
+
+def _scaled(op: Any, x: Array, gamma: Array, *rest: Array) -> Array:
+    """The size of x * scale, by channel: a batch norm may be x * scale + (beta - mean * scale)."""
+    axes = tuple([axis for axis in range(x.ndim) if axis != op.axis % x.ndim])
+    size = _sizes(x)
+    variance = np.var(size, axes) if isinstance(op, ops.BatchNorm) else _sizes(rest[2])
+    scale = _sizes(gamma) / np.sqrt(variance + op.epsilon)
+    largest = np.max(size, axes, initial=0.0) * scale
+    return np.broadcast_to(np.expand_dims(largest, axes), x.shape) / 8
 
 
 def _lost(node: Node, given: Sequence[Array]) -> Array | float:
@@ -218,12 +237,14 @@ class Noise:
             near 0 that are rounded often are 0.
         exact: share of the kinds of ops that an evaluation leaves without noise: a backend may
             compute a mod, say, exactly, and then others follow than after any error.
+        flushes: whether half of the numbers below the smallest normal one become 0.
     """
 
     numbers: np.random.Generator
     strength: float = 1.0
     zeros: float = 0.0
     exact: float = 0.0
+    flushes: bool = False
 
     def exact_ops(self, graph: Graph) -> set[type[Op]]:
         """Kinds of ops without noise, drawn for one evaluation."""
@@ -255,6 +276,16 @@ class Noise:
         cancelled = (unsure > np.abs(y)) & (self.numbers.uniform(0, 1, x.shape) < self.zeros)
         zeros = 0.0 * self.numbers.choice([-1.0, 1.0], x.shape)
         return np.asarray(np.where(exact_zero | cancelled, zeros, made)).astype(numpy_dtype(name))
+
+    def flushed(self, x: Array) -> Array:
+        """Floats of which half of those below the smallest normal number are 0."""
+        name = dtype_name(x.dtype)
+        if name not in FLOATS:
+            return x
+        small = (_sizes(x) < _NORMAL[name]) & (x != 0)
+        if not np.any(small):
+            return x
+        return np.where(small & (self.numbers.uniform(0, 1, x.shape) < 0.5), x.dtype.type(0), x)
 
     def with_signs(self, x: Array) -> Array:
         """Floats whose zeros have either sign."""

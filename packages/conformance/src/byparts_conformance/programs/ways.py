@@ -73,13 +73,13 @@ class _SomeOps(Table[Any]):
 
 def without_regions(backends: Backends, seed: int) -> Backends:
     """Backends that join no nodes."""
-    loaded = [_loaded(b) for b in backends]
+    loaded = [loaded(b) for b in backends]
     return [b if b.wants is None else replace(b, wants=None) for b in loaded]
 
 
 def in_part(backends: Backends, seed: int) -> Backends:
     """Backends of which each but the last lacks half of its ops, so that they take turns."""
-    loaded = [_loaded(b) for b in backends]
+    loaded = [loaded(b) for b in backends]
     return [*[_half(b, seed) for b in loaded[:-1]], loaded[-1]]
 
 
@@ -99,7 +99,8 @@ def _half(backend: Backend, seed: int) -> Backend:
     return replace(backend, wants=None if wants is None else wanted, **tables)
 
 
-def _loaded(backend: Any) -> Backend:
+def loaded(backend: Any) -> Backend:
+    """A backend by name, or itself."""
     made = parts.backend(backend) if isinstance(backend, str) else backend
     assert isinstance(made, Backend), f"{made!r} is no backend"
     return made

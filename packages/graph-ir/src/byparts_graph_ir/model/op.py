@@ -31,6 +31,7 @@ class Op(Frozen):
     ignores: ClassVar[tuple[int, ...]] = ()  # inputs whose type is read, but never their bytes
     effect: ClassVar[bool] = False  # of the op itself; ask `has_effect(op)`, which knows its bodies
     shape_fields: ClassVar[tuple[str, ...]] = ()  # fields that are shapes, and may name symbols
+    size_fields: ClassVar[tuple[str, ...]] = ()  # that are numbers, or expressions of symbols
     cancels: ClassVar[bool] = False  # its terms may cancel: its error is relative to them
     zero_sign: ClassVar[bool] = True  # the sign of a result that is 0 is the same on all backends
     pattern: ClassVar[str] = (

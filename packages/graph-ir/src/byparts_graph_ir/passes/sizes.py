@@ -18,7 +18,12 @@ from byparts_graph_ir.model.digest import op_text
 from byparts_graph_ir.model.graph import Graph
 from byparts_graph_ir.model.types import TensorType
 from byparts_graph_ir.model.value import Input, Node, Value, output_types, typed_node
-from byparts_graph_ir.passes.specialize import bind_fields, names_of, substitute
+from byparts_graph_ir.passes.specialize import (
+    OF_THE_PROGRAM,
+    bind_fields,
+    names_of,
+    substitute,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,6 +95,8 @@ def is_sized(node: Node) -> bool:
     for v in (*node.inputs, *node.outputs):
         if not v.type.static:
             return False
+    if any([isinstance(getattr(node.op, name), str) for name in node.op.size_fields]):
+        return False
     return not body_fields(type(node.op)) or not any(map(_free_names, subgraphs(node.op)))
 
 
@@ -97,7 +104,7 @@ def _rule(
     node: Node, sizes: Sizes, known: dict[TensorType, TensorType]
 ) -> tuple[Op, tuple[TensorType, ...]]:
     """The op of a node at these sizes, and the types that it gives."""
-    op = bind_fields(node.op, sizes)
+    op = bind_fields(node.op, sizes, simplify=False)
     types = [_sized(v.type, sizes, known) for v in node.inputs]
     promised = [_sized(v.type, sizes, known) for v in node.outputs]
     try:
@@ -130,4 +137,5 @@ def _free_names(body: Graph) -> frozenset[str]:
     shapes = [v.type.shape or () for v in body.values]
     inside = frozenset([n for shape in shapes for d in shape for n in names_of(d)])
     bodies = [s for node in body.nodes if body_fields(type(node.op)) for s in subgraphs(node.op)]
-    return inside.union(*map(_free_names, bodies)) - names_in(body)
+    own = {name for name in names_in(body) if not name.startswith(OF_THE_PROGRAM)}
+    return inside.union(*map(_free_names, bodies)) - own

@@ -7,7 +7,8 @@ in expressions too; an input of "2*n+1" elements binds `n` as well.
 from the shape of the data.
 
 A symbol at an input of a body is the body's own: it is bound by whoever gives the body its inputs,
-and each caller has another name for it, or a number.  Any other symbol in a body is the program's.
+and each caller has another name for it, or a number.  Any other symbol in a body is the program's,
+and so is one that begins with `OF_THE_PROGRAM`: a name that the runtime gives.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from byparts_graph_ir.model.where import inherit
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
 Known: TypeAlias = "Sequence[TensorType | None]"
+OF_THE_PROGRAM = "_size_"
 
 
 def specialize(graph: Graph, types: Known = (), *, simplify: bool = True) -> Graph:
@@ -56,7 +58,7 @@ def _rebuilt(
         env[v] = _retyped(v, t)
     for old in graph.nodes:
         inputs = tuple([env[v] for v in old.inputs])
-        op = bind_fields(old.op, bound)
+        op = bind_fields(old.op, bound, simplify)
         node = old if inputs == old.inputs and op is old.op else Node(op, inputs, old.where)
         with inherit(old.where):
             simpler = node.op.canonical(node) if simplify else None
@@ -241,21 +243,27 @@ def substitute(t: TensorType, bound: Mapping[str, int]) -> TensorType:
     return TensorType(t.dtype, tuple(_dimension(d, bound) for d in t.shape))
 
 
-def bind_fields(op: Op, bound: Mapping[str, int]) -> Op:
+def bind_fields(op: Op, bound: Mapping[str, int], simplify: bool = True) -> Op:
     """The op with bound symbols replaced in the fields that hold shapes, and in its bodies."""
     if not bound:
         return op
-    op = map_bodies(op, lambda body: _bind_body(body, bound))
-    if not op.shape_fields:
+    op = map_bodies(op, lambda body: _bind_body(body, bound, simplify))
+    if not (op.shape_fields or op.size_fields):
         return op
-    shapes = {f: tuple(_dimension(d, bound) for d in getattr(op, f)) for f in op.shape_fields}
-    return op if all(getattr(op, f) == s for f, s in shapes.items()) else replace(op, **shapes)
+    new: dict[str, Any] = {}
+    for f in op.shape_fields:
+        new[f] = tuple([_dimension(d, bound) for d in getattr(op, f)])
+    for f in op.size_fields:
+        if isinstance(getattr(op, f), str):
+            new[f] = _dimension(getattr(op, f), bound)
+    return op if all(getattr(op, f) == s for f, s in new.items()) else replace(op, **new)
 
 
-def _bind_body(body: Graph, bound: Mapping[str, int]) -> Graph:
-    own = _symbols(body)
+def _bind_body(body: Graph, bound: Mapping[str, int], simplify: bool) -> Graph:
+    own = {name for name in _symbols(body) if not name.startswith(OF_THE_PROGRAM)}
     free = {name: number for name, number in bound.items() if name not in own}
-    return _rebuilt(body, [v.type for v in body.inputs], free) if free else body
+    types = [substitute(v.type, free) for v in body.inputs]
+    return _rebuilt(body, types, free, simplify) if free else body
 
 
 def _symbols(graph: Graph) -> set[str]:

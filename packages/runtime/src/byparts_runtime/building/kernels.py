@@ -187,11 +187,12 @@ class Kernels:
                 raise
             fixed = constants if backend.kernels.compiled(node.op) else ()
             return NodeKernel(backend, kernel, fixed, family=family)
+        if not sized and type(node.op).control is not Op.control:
+            # its bodies are compiled for each size, and this stands for them
+            return NodeKernel(runtime_backend(next(iter(self.spaces.values()))), Kernel(_unsized))
         control = node.op.control(*types)
         if control is None:
             raise _missing(node, refusals)
-        if not sized:  # its bodies are compiled for each size, and this stands for them
-            return NodeKernel(runtime_backend(next(iter(self.spaces.values()))), Kernel(_unsized))
         return self._with_bodies(node, types, control, constants)
 
     def _with_bodies(

@@ -30,7 +30,7 @@ from byparts_graph_ir import (
 )
 from byparts_graph_ir.model.frozen import Frozen, replace
 from byparts_graph_ir.passes.pipeline import applied
-from byparts_graph_ir.passes.sizes import names_in
+from byparts_graph_ir.passes.sizes import is_sized, names_in
 from byparts_graph_ir.passes.specialize import names_of
 from byparts_runtime.building.discover import Parts
 from byparts_runtime.building.options import GraphPass
@@ -194,7 +194,9 @@ def _has(parts: Parts, refused: Collection[Op], node: Node) -> bool:
 
 def runs_bodies(node: Node) -> bool:
     """Whether the runtime runs the node, whatever the backends have."""
-    return node.op.control(*[v.type for v in node.inputs]) is not None
+    if type(node.op).control is Op.control:
+        return False
+    return not is_sized(node) or node.op.control(*[v.type for v in node.inputs]) is not None
 
 
 def _lacks(backends: Sequence[Backend], node: Node) -> bool:
@@ -223,8 +225,8 @@ def _static(graph: Graph) -> Graph:
         if not v.type.static:
             name = repr(getattr(v, "name", "") or i)
             raise ShapeError(
-                f"input {name} is {v.type}, and memory needs numbers: use Executor, which fits a "
-                "program to each feed, or specialize(graph, types)"
+                f"input {name} is {v.type}, and memory needs numbers: name its dimensions, use "
+                "Executor, which fits a program to each feed, or specialize(graph, types)"
             )
     for v in graph.values:
         if not v.type.static:

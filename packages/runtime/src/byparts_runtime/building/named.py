@@ -1,6 +1,6 @@
 """Gives names to the dimensions of feeds that are not known, so that one family serves all sizes.
 
-    x: f32[?,784], y: i64[?]    fed with 32 rows each    ->    x: f32[size_0,784], y: i64[size_0]
+    x: f32[?,784], y: i64[?]    fed with 32 rows each    ->    x: f32[_size_0,784], y: i64[_size_0]
 
 Dimensions that a graph leaves open and that are equal in a call get one name, which says as much of
 the next calls: a call in which they differ has other names, and so another family.  (PyTorch's
@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from byparts_graph_ir import Dimension, Graph, TensorType, Types, infer_inputs
+from byparts_graph_ir.passes.specialize import OF_THE_PROGRAM
 
 
 def named_types(feeds: Sequence[TensorType], types: Types) -> Types:
@@ -44,4 +45,4 @@ def _named(old: TensorType, new: TensorType, names: dict[int, str]) -> TensorTyp
 def _dimension(d: Dimension, size: int, names: dict[int, str]) -> Dimension:
     if d is not None:
         return d
-    return names.setdefault(size, f"size_{len(names)}")
+    return names.setdefault(size, f"{OF_THE_PROGRAM}{len(names)}")

@@ -219,6 +219,11 @@ class Executor:
             limits = {"budget_bytes": budget_bytes, "max_extra_cost": max_extra_cost}
             written = tuple([v for _, v in bound])
             return Staged(self, static, last, written, updates, limits)
+        if not why and len(static.inputs) > len(bound):
+            families = self._families_now()
+            shared = families.by_example(static, dict(bound), updates, limited, self.arena)
+            if shared is not None:
+                return shared
         inputs = static.inputs[len(static.inputs) - len(bound) :]
         variables = dict(zip(inputs, (v for _, v in bound), strict=True))
         program = build_program(static, variables, updates, self.arena, limited)

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable
+from functools import partial
 from typing import Optional, Union
 
 from byparts_graph_ir import Graph, Types, compatible, sizes_of
 from byparts_runtime.building.build import build_family
 from byparts_runtime.building.family import Family, NoFamily, unshared
+from byparts_runtime.building.generalize import shape_of
 from byparts_runtime.building.named import known_types, named_types
 from byparts_runtime.building.options import BuildOptions
 from byparts_runtime.building.signature import Bound
 from byparts_runtime.memory.arena import Arena
 from byparts_runtime.memory.variable import Variable
+from byparts_runtime.run.examples import Examples
 from byparts_runtime.run.program import Program
 
 
@@ -36,6 +39,7 @@ class Families:
         self.capacity = capacity
         self.why = ""
         self._known: OrderedDict[Hashable, Union[Family, str]] = OrderedDict()
+        self._examples: OrderedDict[Hashable, Examples] = OrderedDict()
 
     def program(
         self,
@@ -73,6 +77,36 @@ class Families:
             return _program(family, types, arena)
         except NoFamily as error:
             self.why = f"the family of {_listed(feeds)} is not for this size: {error}"
+            return None
+
+    def by_example(
+        self,
+        graph: Graph,
+        variables: Bound,
+        updates: tuple[Variable, ...],
+        options: BuildOptions,
+        arena: Optional[Arena],
+    ) -> Optional[Program]:
+        """The program of a graph of numbers, where an earlier one differs from it in sizes alone.
+
+        The first graph is built as it is (`None`), the second one makes a family of both, and
+        whatever the family is used for is compared with the graph that was asked for.
+        """
+        self.why = ""
+        key = (shape_of(graph), tuple(variables.items()), updates, options)
+        examples = self._examples.get(key)
+        if examples is None:
+            self._examples[key] = Examples(graph, len(graph.inputs) - len(variables))
+            while len(self._examples) > self.capacity:
+                self._examples.popitem(last=False)
+            return None
+        self._examples.move_to_end(key)
+        make = partial(self._made, variables=variables, updates=updates, options=options)
+        found = examples.family(graph, make)
+        try:
+            return None if found is None else _program(*found, arena)
+        except NoFamily as error:
+            self.why = f"its family is not for this size: {error}"
             return None
 
     def prepare(
