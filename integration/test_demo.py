@@ -49,7 +49,7 @@ def test_the_summary_is_the_last_that_is_said(run: tuple[str, Path]) -> None:
 
 
 def test_the_same_seed_gives_the_same_numbers(run: tuple[str, Path], tmp_path: Path) -> None:
-    """Losses and accuracy, digit for digit, after other networks or alone; another seed's differ."""
+    """Losses and accuracy, digit for digit, also behind other networks; not with another seed."""
 
     def numbers(said: str) -> list[str]:
         losses = re.findall(r"^.*\bmlp\b.*(loss [\d.]+)", said, re.M)
