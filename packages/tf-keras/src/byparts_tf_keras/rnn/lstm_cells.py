@@ -131,7 +131,7 @@ class LSTMCell(LayerRNNCell):
         return self._num_proj or self._num_units
 
     def build(self, inputs_shape: Any) -> None:
-        """Make the weights of `BasicLSTMCell`, peepholes [units], a projection [units, num_proj]."""
+        """Make the weights of `BasicLSTMCell`, peepholes [units], projection [units, num_proj]."""
         units, h = self._num_units, self._num_proj or self._num_units
         rows = depth_of(inputs_shape) + h
         self._kernel = self.add_weight("kernel", [rows, 4 * units], initializer=self._initializer)
