@@ -32,8 +32,6 @@ def emitter(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 native = pytest.mark.parametrize("emitter", list(MISSING), indirect=True)
-# Two hundred programs in C are compiled for a minute of processor time; in LLVM IR for seconds.
-C_IS_LONG = [pytest.param(e, marks=[pytest.mark.long] if e == "c" else []) for e in MISSING]
 
 
 @overflows
@@ -42,7 +40,15 @@ def test_programs_on_numpy_give_what_they_mean() -> None:
     check("numpy", 200, 0, 10)
 
 
-@pytest.mark.parametrize("emitter", C_IS_LONG, indirect=True)
+@pytest.mark.parametrize("emitter", ["llvm"], indirect=True)
+@overflows
+def test_programs_in_each_way_of_building_give_what_they_mean(emitter: str) -> None:
+    """Fifty; no two share code, so that each is compiled for an eighth of a second."""
+    check("native", 50, 0, 5)
+
+
+@pytest.mark.long
+@native
 @overflows
 def test_programs_in_generated_code_give_what_they_mean(emitter: str) -> None:
     """Two hundred, in all the ways of building."""

@@ -24,8 +24,9 @@ def shorten(modules: Mapping[str, ast.Module]) -> None:
     said = {n.arg for n in every if isinstance(n, ast.keyword) and n.arg}
     said |= {n.value for n in every if isinstance(n, ast.Constant) and isinstance(n.value, str)}
     for tree in modules.values():
+        outside = _outside(tree)
         for function in _outermost(tree):
-            _shorten(function, _outside(tree), said)
+            _shorten(function, outside, said)
 
 
 def _outermost(node: ast.AST) -> Iterator[Function]:

@@ -32,12 +32,13 @@ def drop_unused_imports(modules: Mapping[str, Module], kept: frozenset[str]) -> 
 
     `kept` are lines of the sources, as "module:line", that import for a side effect.
     """
+    read = {name: _read(tree) for name, tree in modules.items()}
     while True:
         taken = {name for tree in modules.values() for name in _taken(tree)}
         before = sum(_count(tree) for tree in modules.values())
         for name, tree in modules.items():
             tree.body = [
-                s for s in (_used_only(s, name, tree, taken, kept) for s in tree.body) if s
+                s for s in (_used_only(s, name, read[name], taken, kept) for s in tree.body) if s
             ]
         if sum(_count(tree) for tree in modules.values()) == before:
             return
@@ -48,10 +49,10 @@ def unparse(tree: Module) -> str:
     wide = ast.unparse(tree)
     narrow = re.sub(r"^(?:    )+", lambda m: " " * (len(m[0]) // 4), wide, flags=re.MULTILINE)
     narrow = re.sub(r"\n{2,}", "\n", narrow)
-    same = ast.dump(ast.parse(narrow)) == ast.dump(ast.parse(wide))  # a text of several lines?
-    text = narrow if same else wide
-    dense = _dense(text)
-    assert ast.dump(ast.parse(dense)) == ast.dump(ast.parse(text)), "blanks that mean something"
+    meaning = ast.dump(ast.parse(wide))
+    same = ast.dump(ast.parse(narrow)) == meaning  # or a text of several lines
+    dense = _dense(narrow if same else wide)
+    assert ast.dump(ast.parse(dense)) == meaning, "blanks that mean something"
     return dense + "\n"
 
 
@@ -193,6 +194,11 @@ def _taken(tree: Module) -> set[tuple[str, str]]:
     return {(str(n.module), a.name) for n in imports for a in n.names}
 
 
+def _read(tree: Module) -> set[str]:
+    """Names that stand for a value somewhere in a module."""
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+
+
 def _count(tree: Module) -> int:
     return sum(len(s.names) for s in tree.body if isinstance(s, (ast.Import, ast.ImportFrom)))
 
@@ -200,7 +206,7 @@ def _count(tree: Module) -> int:
 def _used_only(
     statement: ast.stmt,
     name: str,
-    tree: Module,
+    read: set[str],
     taken: set[tuple[str, str]],
     kept: frozenset[str],
 ) -> ast.stmt | None:
@@ -209,7 +215,6 @@ def _used_only(
         return statement
     if any(f"{name}:{i}" in kept for i in range(statement.lineno, _end(statement) + 1)):
         return statement
-    read = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
     names = [(a, a.asname or a.name.partition(".")[0]) for a in statement.names]
     statement.names = [a for a, bound in names if bound in read or (name, bound) in taken]
     return statement if statement.names else None

@@ -71,7 +71,7 @@ def _weighted(factors: Sequence[float], parts: Sequence[Any], scale: Any = 1.0) 
 
 
 def _polynomial(y0: Any, y1: Any, slopes: Sequence[Any], dt: Any) -> list[Any]:
-    """Of the way between two values, by the values, slopes and the middle; highest power first."""
+    """A polynomial between two values, of them, slopes and the middle; highest power first."""
     middle = y0 + _weighted(_MIDDLE, slopes, dt)
     parts = [dt * slopes[0], dt * slopes[-1], y0, y1, middle]
     rows = (-2, 2, -8, -8, 16), (5, -3, 18, 14, -32), (-4, 1, -11, -5, 16)
@@ -194,7 +194,7 @@ def _runge_kutta(func: Slope, y: Any, t: Any, dt: Any) -> Any:
 def odeint_fixed(
     func: Slope, y0: Any, t: Any, dt: Any = None, method: str = "rk4", name: Optional[str] = None
 ) -> Any:
-    """As `odeint`, by equal steps between two times, not longer than `dt`; by default by one.
+    """Integrate as `odeint`, by equal steps not longer than `dt`; by default one between times.
 
     Args:
         func: takes y and a time, gives a slope in the shape of y.

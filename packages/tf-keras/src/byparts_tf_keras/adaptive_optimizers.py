@@ -113,7 +113,7 @@ class Adagrad(Optimizer):
         return [self._decayed_lr(dtype), self.epsilon]
 
     def get_config(self) -> dict[str, Any]:
-        """What makes an equal one."""
+        """Arguments that make an equal optimizer."""
         more = {"initial_accumulator_value": self._initial_accumulator_value}
         return {**super().get_config(), **more}
 

@@ -68,7 +68,7 @@ def is_keras_tensor(x: Any) -> bool:
 
 @symbol("keras.backend.is_sparse")
 def is_sparse(tensor: Any) -> bool:
-    """Whether it is a sparse tensor."""
+    """Whether a tensor is a `SparseTensor`."""
     return isinstance(tensor, SparseTensor)
 
 
@@ -99,13 +99,13 @@ def dtype(x: Any) -> str:
 
 @symbol("keras.backend.count_params")
 def count_params(x: Any) -> int:
-    """How many numbers a variable has."""
+    """The count of numbers in a variable."""
     return int(np.prod(x.get_shape().as_list()))
 
 
 @symbol("keras.backend.cast")
 def cast(x: Any, dtype: Any) -> Any:
-    """Of another dtype."""
+    """Cast to another dtype."""
     return tf.cast(x, dtype)
 
 

@@ -17,7 +17,7 @@ def dropout(x: Any, level: Any, noise_shape: Any = None, seed: Any = None) -> An
 
 @symbol("keras.backend.l2_normalize")
 def l2_normalize(x: Any, axis: Any = None) -> Any:
-    """Of length 1 along an axis."""
+    """Scale to length 1 along an axis."""
     return tf.nn.l2_normalize(x, axis=axis)
 
 

@@ -122,13 +122,13 @@ def clip(x: Any, min_value: Any, max_value: Any) -> Any:
 
 @symbol("keras.backend.argmax")
 def argmax(x: Any, axis: int = -1) -> Any:
-    """Where the largest is."""
+    """The index of the largest element along an axis."""
     return tf.argmax(x, axis)
 
 
 @symbol("keras.backend.argmin")
 def argmin(x: Any, axis: int = -1) -> Any:
-    """Where the smallest is."""
+    """The index of the smallest element along an axis."""
     return tf.argmin(x, axis)
 
 

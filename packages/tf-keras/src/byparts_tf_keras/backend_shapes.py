@@ -20,7 +20,7 @@ def gather(reference: Any, indices: Any) -> Any:
 
 @symbol("keras.backend.concatenate")
 def concatenate(tensors: Any, axis: int = -1) -> Any:
-    """One after the other, along an axis."""
+    """Join tensors one after the other, along an axis."""
     return tf.concat([to_dense(t) for t in tensors], axis)
 
 

@@ -1,4 +1,4 @@
-"""What `model.compile` makes: targets, losses, metrics, and the functions that run them."""
+"""Results of `model.compile`: targets, losses, metrics, and the functions that run them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from byparts_tf_keras.values import Function
 
 
 class Output:
-    """One output of a model, and what is compared with it.
+    """An output of a model, and what is compared with it.
 
     Attributes:
         target: a placeholder, or the tensor that was given; `None` without a loss.
@@ -48,14 +48,14 @@ class Output:
         return isinstance(self.loss, LossFunctionWrapper) and self.loss.fn is function
 
     def accuracy(self) -> Any:
-        """What "accuracy" means for it."""
+        """The metric that "accuracy" means for this output."""
         dims = self.tensor.get_shape().as_list()
         if dims[-1] == 1 or self._is(loss_functions.binary_crossentropy):
             return metrics.binary_accuracy
         return metrics.sparse_categorical_accuracy if self.sparse else metrics.categorical_accuracy
 
     def crossentropy(self) -> Any:
-        """What "crossentropy" means for it."""
+        """The loss that "crossentropy" means for this output."""
         dims = self.tensor.get_shape().as_list()
         if dims[-1] == 1 or self._is(loss_functions.binary_crossentropy):
             return loss_functions.binary_crossentropy
@@ -111,7 +111,7 @@ class Compiled:
 
     @property
     def metrics(self) -> list[Metric]:
-        """Those that begin anew with each epoch."""
+        """The metrics that begin anew with each epoch."""
         own = [o.loss_metric for o in self.trained if o.loss_metric is not None]
         layered = [kept for _, _, kept in _of_layers(self.model) if kept is not None]
         return [*own, *[m for o in self.outputs for m in (*o.metrics, *o.weighted)], *layered]
@@ -231,7 +231,7 @@ class Compiled:
 
 
 def model_trains(model: Any) -> Any:
-    """What a training function depends on."""
+    """A key of all that a training function depends on: the trained weights."""
     return tuple(id(w) for w in model._collected_trainable_weights)
 
 
@@ -252,7 +252,7 @@ def _of_layers(model: Any) -> list[Any]:
 
 
 def _for_outputs(given: Any, names: list[str], what: str, usual: Any = None) -> list[Any]:
-    """One of the given for each output.
+    """Sort what was given, by name or in order, to the outputs.
 
     Raises:
         ValueError: there are not so many, or a name is of no output.

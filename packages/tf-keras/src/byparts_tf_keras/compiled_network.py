@@ -85,7 +85,7 @@ class CompiledNetwork(FedNetwork):
         return self._made
 
     def _runner(self) -> Compiled:
-        """What predicts: also without `compile`."""
+        """The functions that predict: also without `compile`."""
         if self._made is not None:
             return self._made
         if self._compile_arguments is not None:
@@ -100,7 +100,7 @@ class CompiledNetwork(FedNetwork):
 
     @property
     def metrics(self) -> list[Any]:
-        """Its metrics."""
+        """The metrics of the compiled model."""
         return self._made.metrics if self._made else []
 
     @property

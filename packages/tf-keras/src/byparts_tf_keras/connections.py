@@ -1,4 +1,4 @@
-"""Which layer made which tensor: nodes, and layers of TensorFlow's own operations between them."""
+"""Connections of layers by tensors: nodes, and layers of TensorFlow's own operations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OP_LAYERS: list[Callable[[Operation], Any]] = []  # makes a layer of an operatio
 
 
 class KerasHistory(NamedTuple):
-    """Where a tensor comes from: a layer, which call of it, which output of that call."""
+    """The origin of a tensor: a layer, which call of it, which output of that call."""
 
     layer: Any
     node_index: int
@@ -20,7 +20,7 @@ class KerasHistory(NamedTuple):
 
 
 class Node:
-    """One call of a layer.
+    """A call of a layer.
 
     Attributes:
         outbound_layer: the layer that was called.
@@ -126,7 +126,7 @@ def masks_of(tensors: Any) -> Any:
 
 
 def shape_like(tensors: Any) -> Any:
-    """What `build` gets: the shape, or the shapes in the structure of the tensors."""
+    """The argument of `build`: the shape, or the shapes in the structure of the tensors."""
     return map_structure(lambda t: t.get_shape(), tensors)
 
 

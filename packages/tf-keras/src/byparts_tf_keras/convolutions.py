@@ -16,7 +16,7 @@ _LAYOUTS = {1: ("NWC", "NCW"), 2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}
 
 
 def extent(n: Any, size: int, stride: int, padding: str, dilation: int = 1) -> Any:
-    """How many windows there are along an axis."""
+    """The number of windows along an axis."""
     if n is None:
         return None
     reach = (size - 1) * dilation + 1

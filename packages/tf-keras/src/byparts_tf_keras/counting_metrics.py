@@ -75,35 +75,35 @@ class _Counts(Metric):
 
 @symbol("keras.metrics.TruePositives")
 class TruePositives(_Counts):
-    """How many positives were found."""
+    """The number of positives that were found."""
 
     kept, usual = ("true_positives",), "true_positives"
 
 
 @symbol("keras.metrics.FalsePositives")
 class FalsePositives(_Counts):
-    """How many negatives were taken for positives."""
+    """The number of negatives that were taken for positives."""
 
     kept, usual = ("false_positives",), "false_positives"
 
 
 @symbol("keras.metrics.TrueNegatives")
 class TrueNegatives(_Counts):
-    """How many negatives were found."""
+    """The number of negatives that were found."""
 
     kept, usual = ("true_negatives",), "true_negatives"
 
 
 @symbol("keras.metrics.FalseNegatives")
 class FalseNegatives(_Counts):
-    """How many positives were taken for negatives."""
+    """The number of positives that were taken for negatives."""
 
     kept, usual = ("false_negatives",), "false_negatives"
 
 
 @symbol("keras.metrics.Precision")
 class Precision(_Counts):
-    """How many of the positives found are positive."""
+    """The share of positives among what was taken for positive."""
 
     kept, usual = ("true_positives", "false_positives"), "precision"
 
@@ -115,7 +115,7 @@ class Precision(_Counts):
 
 @symbol("keras.metrics.Recall")
 class Recall(Precision):
-    """How many of the positives were found."""
+    """The share of the positives that were found."""
 
     kept, usual = ("true_positives", "false_negatives"), "recall"
 

@@ -32,12 +32,12 @@ class Sequence:
 
 
 def is_stream(x: Any) -> bool:
-    """Whether it gives batches itself: a generator, a `Sequence`, a dataset, an iterator."""
+    """Whether x gives batches itself: a generator, a `Sequence`, a dataset, an iterator."""
     return isinstance(x, Sequence) or is_dataset(x) or hasattr(x, "__next__")
 
 
 def is_dataset(x: Any) -> bool:
-    """Whether it is a `tf.data.Dataset`, or an iterator over one."""
+    """Whether x is a `tf.data.Dataset`, or an iterator over one."""
     return hasattr(x, "make_one_shot_iterator") or (
         hasattr(x, "get_next") and not hasattr(x, "__next__")
     )

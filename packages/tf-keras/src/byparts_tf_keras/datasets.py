@@ -179,7 +179,7 @@ def load_reuters(
 
 
 def _is_text(row: Any) -> bool:
-    """Whether it is a list of numbers; two lists of as many numbers are an array of two axes."""
+    """Whether a row is a list of numbers; two lists of as many numbers are an array of two axes."""
     return isinstance(row, list) and set(map(type, row)) <= {int}
 
 

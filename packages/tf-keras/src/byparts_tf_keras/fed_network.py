@@ -31,7 +31,7 @@ class FedNetwork(Network):
     """A network to which data is given, in the order of its placeholders."""
 
     def _runner(self) -> Compiled:
-        """What says which inputs and targets are fed."""
+        """The functions of the model, which say which inputs and targets are fed."""
         raise NotImplementedError
 
     def _set_inputs(self, x: Any) -> None:

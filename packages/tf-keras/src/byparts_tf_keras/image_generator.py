@@ -102,7 +102,7 @@ class ImageDataGenerator:
         return float(np.random.uniform(-given, given) * extent)
 
     def get_random_transform(self, img_shape: Any, seed: Any = None) -> dict[str, Any]:
-        """What is done with an image of this shape."""
+        """Draw the parameters of a change of an image of this shape."""
         if seed is not None:
             np.random.seed(seed)
         first = self.data_format == "channels_first"

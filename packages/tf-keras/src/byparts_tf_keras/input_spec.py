@@ -1,4 +1,4 @@
-"""What a layer asks of its inputs."""
+"""Requirements of a layer on its inputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from byparts_frontend_tf.symbols import symbol
 
 @symbol("layers.InputSpec", "keras.layers.InputSpec")
 class InputSpec:
-    """What a layer asks of an input: dtype, rank, some of its dimensions."""
+    """Requirements of a layer on an input: dtype, rank, some of its dimensions."""
 
     def __init__(
         self,
@@ -26,7 +26,7 @@ class InputSpec:
         self.max_ndim, self.min_ndim, self.axes = max_ndim, min_ndim, axes or {}
 
     def misfits(self, tensor: Tensor) -> Iterator[str]:
-        """What is wrong with a tensor, in words; nothing of one whose rank is not known."""
+        """Say what is wrong with a tensor; nothing of one whose rank is not known."""
         if tensor.dims is None:
             return
         rank, shown = len(tensor.dims), list(tensor.dims)

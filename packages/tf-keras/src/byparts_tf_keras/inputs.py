@@ -14,7 +14,7 @@ from byparts_tf_keras.state import floatx, get_uid
 
 @symbol("keras.layers.InputLayer", "python.keras.engine.input_layer.InputLayer")
 class InputLayer(Layer):
-    """Where a model begins.
+    """A layer without inputs, where a model begins.
 
     Args:
         input_shape: of one example.
@@ -64,7 +64,7 @@ class InputLayer(Layer):
         self._inbound_nodes[0].input_shapes = self._inbound_nodes[0].output_shapes
 
     def get_config(self) -> dict[str, Any]:
-        """What makes an equal one."""
+        """Arguments that make an equal layer."""
         return {
             "batch_input_shape": self._batch_input_shape,
             "dtype": self.dtype,

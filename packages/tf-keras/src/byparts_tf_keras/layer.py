@@ -182,7 +182,7 @@ class Layer(Attached):
         return outputs
 
     def apply(self, inputs: Any, *arguments: Any, **given: Any) -> Any:
-        """As a call."""
+        """Call the layer."""
         return self(inputs, *arguments, **given)
 
     def _scope_name(self) -> str:
@@ -291,13 +291,13 @@ class Layer(Attached):
         return made
 
     def add_variable(self, *arguments: Any, **given: Any) -> Any:
-        """As `add_weight`."""
+        """Add a weight, as `add_weight`."""
         return self.add_weight(*arguments, **given)
 
     # Configurations
 
     def get_config(self) -> dict[str, Any]:
-        """What makes an equal layer, without its weights.
+        """Arguments that make an equal layer, without its weights.
 
         Raises:
             NotImplementedError: a class of the program with arguments of its own does not say it.

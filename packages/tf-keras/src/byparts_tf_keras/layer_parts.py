@@ -1,4 +1,4 @@
-"""What hangs on a layer: weights, losses, updates, layers inside, and the calls it had."""
+"""Parts of a layer: weights, losses, updates, layers inside, and the calls it had."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Attached:
 
     @property  # type: ignore[no-redef]  # declared for the properties here
     def name(self) -> str:
-        """Its name."""
+        """The name of the layer."""
         return self._name
 
     @property
@@ -77,7 +77,7 @@ class Attached:
 
     @property
     def trainable(self) -> bool:
-        """Whether its weights are trained."""
+        """Whether the weights are trained."""
         return self._trainable
 
     @trainable.setter
@@ -87,7 +87,7 @@ class Attached:
             layer.trainable = value
 
     def _own_variables(self, trainable: bool) -> list[Any]:
-        """Those of `add_weight`, then variables that are attributes."""
+        """The variables of `add_weight`, then variables that are attributes."""
         own = self._trainable_weights if trainable else self._non_trainable_weights
         kept = [v for k, v in self.__dict__.items() if k not in _NO_LAYERS and k != "_metrics"]
         known = {id(v) for v in (*self._trainable_weights, *self._non_trainable_weights)}
@@ -158,7 +158,7 @@ class Attached:
         batch_set_value(list(zip(own, weights, strict=True)))
 
     def count_params(self) -> int:
-        """How many numbers its weights have.
+        """The count of numbers in all weights.
 
         Raises:
             ValueError: it is not built.
@@ -204,13 +204,13 @@ class Attached:
 
     @property
     def losses(self) -> list[Any]:
-        """What `add_loss` was given, and the penalties on weights."""
+        """The losses that `add_loss` was given, and the penalties on weights."""
         own = [*self._own_losses, *[p() for p in self._penalties]]
         return once([*own, *[v for layer in self._sublayers() for v in layer.losses]])
 
     @property
     def updates(self) -> list[Any]:
-        """What `add_update` was given; nothing where it is not trained."""
+        """The updates that `add_update` was given; none where the layer is not trained."""
         if not self.trainable and not self.stateful:
             return []
         nested = [u for layer in self._sublayers() for u in layer.updates]
@@ -296,7 +296,7 @@ class Attached:
 
     @property
     def inbound_nodes(self) -> list[Node]:
-        """Its calls."""
+        """The calls of the layer."""
         return self._inbound_nodes
 
     @property

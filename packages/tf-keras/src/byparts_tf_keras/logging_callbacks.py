@@ -25,7 +25,7 @@ class ProgbarLogger(Callback):
 
     @classmethod
     def of(cls, source: Any, names: list[str], verbose: int) -> ProgbarLogger:
-        """One for an evaluation or a prediction."""
+        """A logger of an evaluation or a prediction."""
         made = cls("steps" if source.by_steps else "samples", names[1:])
         made.set_params({"verbose": verbose, "epochs": 1, "metrics": names, "count": source.count})
         made.begin(source.count)

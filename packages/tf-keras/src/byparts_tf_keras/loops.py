@@ -169,7 +169,7 @@ def _epoch(model: Any, source: Source, run: Any, listed: CallbackList, by_steps:
 def _params(
     source: Source, epochs: int, batch_size: Any, verbose: int, names: list[str], validation: Any
 ) -> dict[str, Any]:
-    """What callbacks hear of the training."""
+    """The parameters of the training that callbacks are told."""
     return {
         "batch_size": batch_size,
         "epochs": epochs,

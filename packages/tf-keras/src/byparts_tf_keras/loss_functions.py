@@ -100,7 +100,7 @@ def logcosh(y_true: Any, y_pred: Any) -> Any:
 
 
 def _made_by(output: Any, kind: str) -> Optional[Tensor]:
-    """What an activation was computed from, if it is one: its logits."""
+    """The logits that an activation was computed from, if `output` is one."""
     if isinstance(output, Tensor):
         op = output.op
         while op.type == "Identity":

@@ -34,7 +34,7 @@ from byparts_tf_keras.objects import (
 
 @symbol("keras.losses.Reduction", "python.keras.utils.losses_utils.ReductionV2")
 class Reduction:
-    """How the losses of examples become a number."""
+    """Ways to make a number of the losses of examples."""
 
     AUTO, NONE, SUM, SUM_OVER_BATCH_SIZE = "auto", "none", "sum", "sum_over_batch_size"
 
@@ -90,7 +90,7 @@ class Loss:
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        """One with these arguments."""
+        """Make a loss with these arguments."""
         return cls(**config)
 
 

@@ -37,7 +37,7 @@ class _Merge(Layer):
                 raise ValueError(f"Operands could not be broadcast together with shapes {shapes}")
 
     def call(self, inputs: Any) -> Any:
-        """One tensor."""
+        """Merge the inputs, brought to one rank, into a tensor."""
         rank = max(t.get_shape().ndims or 0 for t in inputs)
         same = []
         for t in inputs:
@@ -50,7 +50,7 @@ class _Merge(Layer):
         raise NotImplementedError
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """Where all masks hold."""
+        """The places where all masks hold."""
         masks = [m for m in mask or () if m is not None]
         return reduce(tf.logical_and, masks) if masks else None
 
@@ -107,7 +107,7 @@ class Minimum(_Merge):
 
 @symbol("keras.layers.Concatenate")
 class Concatenate(_Merge):
-    """One after the other, along an axis."""
+    """Joins tensors one after the other, along an axis."""
 
     def __init__(self, axis: int = -1, **given: Any) -> None:
         super().__init__(**given)
@@ -124,7 +124,7 @@ class Concatenate(_Merge):
                 )
 
     def call(self, inputs: Any) -> Any:
-        """One tensor."""
+        """Join the inputs to a tensor."""
         return tf.concat(list(inputs), self.axis)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
@@ -154,7 +154,7 @@ class Dot(_Merge):
         """The product says it."""
 
     def call(self, inputs: Any) -> Any:
-        """One tensor."""
+        """Multiply the two inputs, along their axes."""
         a, b = inputs
         axes = [self.axes] * 2 if isinstance(self.axes, int) else list(self.axes)
         ranks = [t.get_shape().ndims for t in inputs]
@@ -206,7 +206,7 @@ def minimum(inputs: Any, **given: Any) -> Any:
 
 @symbol("keras.layers.concatenate")
 def concatenate(inputs: Any, axis: int = -1, **given: Any) -> Any:
-    """One after the other, along an axis."""
+    """Join tensors one after the other, along an axis."""
     return Concatenate(axis, **given)(inputs)
 
 

@@ -70,7 +70,7 @@ class Metric:
 
     @property
     def variables(self) -> list[Any]:
-        """Its variables."""
+        """The variables of the metric."""
         return list(self._own)
 
     weights = non_trainable_weights = variables
@@ -95,7 +95,7 @@ class Metric:
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        """One with these arguments."""
+        """Make a metric with these arguments."""
         return cls(**config)
 
 

@@ -41,7 +41,7 @@ def accuracy(y_true: Any, y_pred: Any) -> Any:
 
 @symbol("keras.metrics.binary_accuracy")
 def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
-    """How many of the predictions are on the right side of the threshold."""
+    """The share of predictions that are on the right side of the threshold."""
     y_pred = convert_to_tensor(y_pred)
     made = tf.cast(y_pred > threshold, y_pred.dtype)
     return tf.reduce_mean(_agree(tf.cast(y_true, y_pred.dtype), made), axis=-1)

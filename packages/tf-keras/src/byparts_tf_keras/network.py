@@ -88,7 +88,7 @@ class Network(Saved, Layer):
 
     @property
     def layers(self) -> list[Any]:
-        """Its layers, those before first."""
+        """The layers, those before first."""
         return self._sublayers()
 
     def get_layer(self, name: Optional[str] = None, index: Optional[int] = None) -> Any:
@@ -234,7 +234,7 @@ class Network(Saved, Layer):
         print_summary(self, line_length, positions, print_fn or print)
 
     def get_config(self) -> dict[str, Any]:
-        """Its layers and their connections, as data.
+        """The layers and their connections, as data.
 
         Raises:
             NotImplementedError: a class of the program calls the layers.

@@ -37,7 +37,7 @@ def serialize(layer: Any) -> dict[str, Any]:
 
 
 def network_config(network: Any) -> dict[str, Any]:
-    """Its name, layers, and the tensors where it begins and ends."""
+    """Name and layers of a network, and the tensors where it begins and ends."""
     nodes = set(network._graph.nodes)
     numbers: dict[Any, int] = {}
     for layer in network.layers:

@@ -54,7 +54,7 @@ def deserialize(
     custom_objects: Optional[Mapping[str, Any]] = None,
     printable_module_name: str = "object",
 ) -> Any:
-    """What a name or a configuration means.
+    """Make or find the object that a name or a configuration means.
 
     Raises:
         ValueError: nothing has this name.
@@ -112,7 +112,7 @@ def finder(named: Callable[[], Mapping[str, Any]], what: str) -> Callable[..., A
 
 
 def plain(value: Any) -> Any:
-    """As JSON can say it: numbers of NumPy, arrays and shapes are Python's."""
+    """A value that JSON can say: numbers of NumPy, arrays and shapes become Python's."""
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     if hasattr(value, "as_list"):

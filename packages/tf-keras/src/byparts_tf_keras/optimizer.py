@@ -103,7 +103,7 @@ class Optimizer:
 
     @property
     def iterations(self) -> Any:
-        """How many steps it took: a variable."""
+        """The number of steps taken: a variable."""
         if self._iterations is None:
             self._iterations = self.add_weight("iter", (), tf.int64, "zeros")
         return self._iterations
@@ -153,11 +153,11 @@ class Optimizer:
 
     @property
     def weights(self) -> list[Any]:
-        """Its variables: how many steps, and slots."""
+        """The variables of the optimizer: the number of steps, and slots."""
         return list(self._own)
 
     def variables(self) -> list[Any]:
-        """Its variables."""
+        """The variables of the optimizer."""
         return self.weights
 
     def get_weights(self) -> list[Any]:
@@ -262,7 +262,7 @@ class Optimizer:
         """Before the variables are changed."""
 
     def _rates(self, dtype: Any) -> list[Any]:
-        """What the rule takes between variables and gradient."""
+        """The numbers that the rule takes between variables and gradient."""
         return [self._decayed_lr(dtype)]
 
     def _rule(self) -> Any:
@@ -305,7 +305,7 @@ class Optimizer:
         return plain(get_value(value)) if isinstance(value, (Tensor, tf.Variable)) else value
 
     def get_config(self) -> dict[str, Any]:
-        """What makes an equal one, without its variables."""
+        """Arguments that make an equal optimizer, without its variables."""
         config: dict[str, Any] = {"name": self._name}
         for key in ("clipnorm", "clipvalue"):
             if hasattr(self, key):
@@ -322,7 +322,7 @@ class Optimizer:
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
-        """One with these arguments."""
+        """Make an optimizer with these arguments."""
         given = dict(config)
         if "lr" in given:
             given["learning_rate"] = given.pop("lr")
@@ -351,5 +351,5 @@ class LearningRateSchedule:
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        """One with these arguments."""
+        """Make an optimizer with these arguments."""
         return cls(**config)

@@ -115,5 +115,5 @@ def get(identifier: Any, custom_objects: Any = None) -> Any:
 
 @symbol("keras.optimizers.serialize")
 def serialize(optimizer: Any) -> Any:
-    """Its class and arguments."""
+    """Class and arguments of an optimizer, as data."""
     return _serialize(optimizer)

@@ -12,7 +12,7 @@ from byparts_tf_keras.state import layout
 
 
 def _pairs(given: Any, rank: int, what: str) -> tuple[tuple[int, int], ...]:
-    """How much before and after, for each axis: a number, one for each axis, or pairs.
+    """Counts before and after, for each axis, of a number, one for each axis, or pairs.
 
     Raises:
         ValueError: it is none of these.

@@ -19,7 +19,7 @@ class _Configured:
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        """One with these arguments."""
+        """Make an object of this class with these arguments."""
         return cls(**config)
 
 
@@ -85,13 +85,13 @@ def regularizer_of(identifier: Any, custom_objects: Any = None) -> Any:
 
 @symbol("keras.regularizers.serialize", "keras.constraints.serialize")
 def serialize(thing: Any) -> Any:
-    """Its class and arguments."""
+    """Class and arguments of an object, as data."""
     return _serialize(thing)
 
 
 @symbol("keras.constraints.Constraint")
 class Constraint(_Configured):
-    """What weights are made after each update."""
+    """A change of weights after each update."""
 
     def __call__(self, w: Any) -> Any:
         """The weights as they are to be."""

@@ -32,7 +32,7 @@ class _Windows(Layer):
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
     def call(self, inputs: Any) -> Any:
-        """One element for each window."""
+        """Reduce each window to an element."""
         first = self.data_format == "channels_first"
         size, strides = self.pool_size, self.strides
         x = inputs

@@ -44,7 +44,7 @@ class Progbar:
         self._start, self._last = time.time(), 0.0
 
     def update(self, current: int, values: Any = None) -> None:
-        """So many are done, and these are the values now."""
+        """Show that `current` are done, and the values now."""
         for name, value in values or ():
             if name in self.stateful_metrics:
                 self._values[name] = value
@@ -67,7 +67,7 @@ class Progbar:
         self._last = now
 
     def add(self, n: int, values: Any = None) -> None:
-        """So many more are done."""
+        """Show that `n` more are done."""
         self.update(self._seen + n, values)
 
     def _print_bar(self, current: int, now: float, whole: bool) -> None:

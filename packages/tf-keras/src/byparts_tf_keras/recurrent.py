@@ -219,7 +219,7 @@ class RNN(Layer):
         return [tf.TensorShape(made), *[tf.TensorShape([dims[0], s]) for s in sizes]]
 
     def get_config(self) -> dict[str, Any]:
-        """What makes an equal one; the cell as data."""
+        """Arguments that make an equal layer; the cell as data."""
         config = super().get_config()
         if "cell" in config:
             config["cell"] = serialize(self.cell)

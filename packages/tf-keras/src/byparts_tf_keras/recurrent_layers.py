@@ -38,7 +38,7 @@ class _OfCell(RNN):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def get_config(self) -> dict[str, Any]:
-        """What makes an equal one: the arguments of the layer and of its cell."""
+        """Arguments that make an equal layer: its own and those of its cell."""
         config = Layer.get_config(self)
         config.pop("cell", None)
         config.pop("units", None)
@@ -72,7 +72,7 @@ class LSTM(_OfCell):
 
 @symbol("keras.layers.CuDNNLSTM")
 class CuDNNLSTM(LSTM):
-    """As `LSTM`, with the activations of NVIDIA's."""
+    """An `LSTM` with the activations of NVIDIA's."""
 
     def __init__(self, units: int, **given: Any) -> None:
         super().__init__(units, recurrent_activation="sigmoid", **given)
@@ -80,7 +80,7 @@ class CuDNNLSTM(LSTM):
 
 @symbol("keras.layers.CuDNNGRU")
 class CuDNNGRU(GRU):
-    """As `GRU`, with the activations of NVIDIA's, and the reset gate after the product."""
+    """A `GRU` with the activations of NVIDIA's, and the reset gate after the product."""
 
     def __init__(self, units: int, **given: Any) -> None:
         super().__init__(units, recurrent_activation="sigmoid", reset_after=True, **given)

@@ -106,7 +106,7 @@ def skipgrams(
 
 
 def remove_long_sequences(maxlen: int, seq: Any, label: Any) -> tuple[list[Any], list[Any]]:
-    """Those that are shorter than `maxlen`, with their labels."""
+    """Keep the sequences that are shorter than `maxlen`, with their labels."""
     kept = [(x, y) for x, y in zip(seq, label, strict=True) if len(x) < maxlen]
     return [x for x, _ in kept], [y for _, y in kept]
 

@@ -35,7 +35,7 @@ class Sequential(Model):
 
     @property
     def layers(self) -> list[Any]:
-        """Its layers, without that of the input."""
+        """The layers, without that of the input."""
         first = self._stack[:1]
         return self._stack[1:] if first and isinstance(first[0], InputLayer) else self._stack[:]
 
@@ -117,7 +117,7 @@ class Sequential(Model):
         self.built = True
 
     def predict_proba(self, x: Any, batch_size: int = 32, verbose: int = 0) -> Any:
-        """As `predict`."""
+        """Predict, as `predict`."""
         return self.predict(x, batch_size, verbose)
 
     def predict_classes(self, x: Any, batch_size: int = 32, verbose: int = 0) -> Any:
@@ -126,7 +126,7 @@ class Sequential(Model):
         return made.argmax(axis=-1) if made.shape[-1] > 1 else (made > 0.5).astype("int32")
 
     def get_config(self) -> dict[str, Any]:
-        """Its name and its layers."""
+        """Name and layers, as data."""
         config: dict[str, Any] = {
             "name": self.name,
             "layers": [serialize(layer) for layer in self.layers],

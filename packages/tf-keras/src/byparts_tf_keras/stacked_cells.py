@@ -27,7 +27,7 @@ class StackedRNNCells(Layer):
 
     @property
     def output_size(self) -> Any:
-        """That of the last cell."""
+        """The size of the last cell's output."""
         last = self.cells[-1]
         return getattr(last, "output_size", last.state_size)
 

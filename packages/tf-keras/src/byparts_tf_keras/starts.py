@@ -92,7 +92,7 @@ def get(identifier: Any) -> Any:
 
 @symbol("keras.initializers.serialize")
 def serialize(initializer: Any) -> Any:
-    """Its class and arguments."""
+    """Class and arguments of an initializer, as data."""
     return _serialize(initializer)
 
 

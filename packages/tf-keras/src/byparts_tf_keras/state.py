@@ -1,4 +1,4 @@
-"""What Keras keeps beside the graph: its session, the learning phase, counts of names."""
+"""State of Keras beside the graph: its session, the learning phase, counts of names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _global: dict[str, Any] = {"session": None, "manual": False}
 
 @symbol("keras.backend.backend")
 def backend() -> str:
-    """What computes."""
+    """The name of what computes."""
     return "tensorflow"
 
 
@@ -56,7 +56,7 @@ def set_epsilon(value: float) -> None:
 
 @symbol("keras.backend.image_data_format")
 def image_data_format() -> str:
-    """Where the channels of images are: channels_last, or channels_first."""
+    """The place of the channels of images: channels_last, or channels_first."""
     return str(_settings["format"])
 
 
@@ -105,7 +105,7 @@ def unique_name(base: str, zero_based: bool = True) -> str:
 
 @symbol("keras.backend.get_uid")
 def get_uid(prefix: str = "") -> int:
-    """How often this prefix was asked for in this graph, with this time."""
+    """The number of times that this prefix was asked for in this graph, this time included."""
     counts, key = _counts(), ("uid", prefix)
     counts[key] = counts.get(key, 0) + 1
     return counts[key]
@@ -235,7 +235,7 @@ class learning_phase_scope:  # noqa: N801  # Keras's name
 
 
 def phase_feed(value: int) -> dict[Any, Any]:
-    """What to feed for the learning phase, if it is fed."""
+    """The feed of the learning phase, if it is fed."""
     phase = get_default_graph().kept.get(_PHASE)
     return {} if phase is None or isinstance(phase, int) else {phase: bool(value)}
 

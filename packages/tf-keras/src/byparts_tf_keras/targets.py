@@ -40,7 +40,7 @@ def check_sparse(outputs: list[Any], targets: list[Any]) -> None:
 def weights_of(
     weights: Any, classes: Any, outputs: list[Any], targets: list[Any]
 ) -> Optional[list[Any]]:
-    """One array of weights for each output, if there are any."""
+    """Arrays of weights, one for each output, if there are any."""
     if weights is None and not classes:
         return None
     names = [o.name for o in outputs]

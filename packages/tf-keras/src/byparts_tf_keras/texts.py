@@ -185,7 +185,7 @@ class Tokenizer:
         return made
 
     def get_config(self) -> dict[str, Any]:
-        """What makes an equal one."""
+        """Arguments and counts that make an equal tokenizer."""
         return {
             **{"num_words": self.num_words, "filters": self.filters, "lower": self.lower},
             **{"split": self.split, "char_level": self.char_level, "oov_token": self.oov_token},
@@ -197,7 +197,7 @@ class Tokenizer:
         }
 
     def to_json(self, **given: Any) -> str:
-        """As JSON."""
+        """Class and configuration, as JSON."""
         made = {"class_name": type(self).__name__, "config": self.get_config()}
         return json.dumps(made, **given)
 

@@ -1,4 +1,4 @@
-"""One thing while training, another one else: by the learning phase, or by what a call says."""
+"""Choices between training and use: by the learning phase, or by what a call says."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def in_test_phase(x: Any, alt: Any, training: Any = None) -> Any:
 
 @symbol("keras.backend.switch")
 def switch(condition: Any, then_expression: Any, else_expression: Any) -> Any:
-    """One of two, by a scalar; or element by element."""
+    """Choose between two expressions by a scalar; or element by element."""
     import byparts_frontend_tf as tf
 
     rank = tf.convert_to_tensor(condition).get_shape().ndims

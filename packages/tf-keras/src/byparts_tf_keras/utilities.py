@@ -38,7 +38,7 @@ def normalize(x: Any, axis: int = -1, order: int = 2) -> Any:
 
 
 def cache_folder() -> str:
-    """Where Keras keeps files: `~/.keras`, or KERAS_HOME."""
+    """The folder where Keras keeps files: `~/.keras`, or KERAS_HOME."""
     return os.environ.get("KERAS_HOME", os.path.join(os.path.expanduser("~"), ".keras"))
 
 

@@ -30,7 +30,7 @@ class Saved:
 
     @property
     def layers(self) -> list[Any]:
-        """Its layers."""
+        """The layers of the network."""
         raise NotImplementedError
 
     @property
@@ -100,11 +100,11 @@ class Saved:
         save_model(self, filepath, overwrite, include_optimizer, save_format)
 
     def get_config(self) -> dict[str, Any]:
-        """Its layers and their connections, as data."""
+        """The layers and their connections, as data."""
         raise NotImplementedError
 
     def to_json(self, **given: Any) -> str:
-        """Its class and configuration, as JSON."""
+        """Class and configuration, as JSON."""
         made = {
             "class_name": type(self).__name__,
             "config": self.get_config(),
@@ -123,7 +123,7 @@ class Saved:
 
 
 class _Status:
-    """What `load_weights` gives for a checkpoint: all of it was found, else it raised."""
+    """The answer of `load_weights` for a checkpoint: all of it was found, else it raised."""
 
     def assert_consumed(self) -> _Status:
         """All of it was found."""

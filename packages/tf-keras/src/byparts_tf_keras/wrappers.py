@@ -35,7 +35,7 @@ class Wrapper(Layer):
         self.built = True
 
     def get_config(self) -> dict[str, Any]:
-        """What makes an equal one; the layer inside as data."""
+        """Arguments that make an equal layer; the layer inside as data."""
         return {**super().get_config(), "layer": serialize(self.layer)}
 
     @classmethod
@@ -185,7 +185,7 @@ class Bidirectional(Wrapper):
         return first if self.merge_mode is not None else [first, first]
 
     def get_config(self) -> dict[str, Any]:
-        """What makes an equal one."""
+        """Arguments that make an equal layer."""
         config = super().get_config()
         config.pop("weights", None)
         config.pop("backward_layer", None)

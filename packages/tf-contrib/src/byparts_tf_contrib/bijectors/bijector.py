@@ -1,4 +1,4 @@
-"""What bijectors have in common: functions with an inverse, whose change of volume is known.
+"""The base of bijectors: functions with an inverse, whose change of volume is known.
 
 A bijector says `_forward`, `_inverse`, and one of the two logarithms of the Jacobian's determinant
 for an event of its least rank; here they are summed over events of a higher rank.  What was
@@ -79,7 +79,7 @@ class Bijector:
     # Functions
 
     def forward(self, x: Any, name: str = "forward", **condition: Any) -> Any:
-        """Its value."""
+        """The value of the function at x."""
         with name_scope(f"{self.name}/{name}"):
             given = convert_to_tensor(x)
             found = self._known(0, given, condition)
@@ -138,7 +138,7 @@ class Bijector:
             return self._summed(x, made, self.forward_min_event_ndims, ndims)
 
     def _summed(self, x: Any, logs: Any, least: int, ndims: int) -> Any:
-        """What is said for events of the least rank, for those of `ndims`."""
+        """Sum logarithms for events of the least rank over events of rank `ndims`."""
         if ndims < least:
             raise ValueError(f"event_ndims ({ndims}) must be at least {least}: {self.name}")
         logs = convert_to_tensor(logs, x.dtype.base_dtype)
@@ -158,7 +158,7 @@ class Bijector:
         return self._inverse_event_shape(TensorShape(output_shape))
 
     def forward_event_shape_tensor(self, input_shape: Any, name: str = "shape") -> Any:
-        """As `forward_event_shape`, of tensors."""
+        """The shape as of `forward_event_shape`, of a tensor and as a tensor."""
         return self._forward_event_shape_tensor(convert_to_tensor(input_shape))
 
 
@@ -193,7 +193,7 @@ class Invert(Bijector):
 
 @bijector_symbol("Chain")
 class Chain(Bijector):
-    """One after the other, the last of the list first."""
+    """Bijectors one after the other, the last of the list first."""
 
     def __init__(
         self, bijectors: Any = None, validate_args: bool = False, name: str | None = None

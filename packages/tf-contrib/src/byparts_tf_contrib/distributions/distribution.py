@@ -1,4 +1,4 @@
-"""What distributions have in common, and the divergence between two of them.
+"""The base of distributions, and the divergence between two of them.
 
 A distribution says `_log_prob` (or `_prob`), `_sample_n`, `_mean`, ... of its own; the functions
 without an underscore put them in a name scope and into shape.  Its batch shape is that of its
@@ -92,12 +92,12 @@ class Distribution:
 
     @property
     def batch_shape(self) -> TensorShape:
-        """What is known of the shape of its parameters."""
+        """The shape of the parameters, as far as known."""
         return self._batch_shape()
 
     @property
     def event_shape(self) -> TensorShape:
-        """What is known of the shape of one draw."""
+        """The shape of one draw, as far as known."""
         return self._event_shape()
 
     def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Tensor:
@@ -109,7 +109,7 @@ class Distribution:
         return shape_tensor(self._event_shape_tensor())
 
     def is_scalar_batch(self, name: str = "is_scalar_batch") -> bool:
-        """Whether it has one set of parameters."""
+        """Whether the distribution has a single set of parameters."""
         return self.batch_shape.ndims == 0
 
     def is_scalar_event(self, name: str = "is_scalar_event") -> bool:
@@ -176,7 +176,7 @@ class Distribution:
         return self._either("cdf", "log_cdf", exp, value)
 
     def log_cdf(self, value: Any, name: str = "log_cdf") -> Tensor:
-        """Its logarithm."""
+        """The logarithm of `cdf`."""
         return self._either("log_cdf", "cdf", log, value)
 
     def survival_function(self, value: Any, name: str = "survival_function") -> Tensor:
@@ -184,7 +184,7 @@ class Distribution:
         return subtract(1.0, self.cdf(value))
 
     def log_survival_function(self, value: Any, name: str = "log_survival_function") -> Tensor:
-        """Its logarithm."""
+        """The logarithm of `survival_function`."""
         return log(self.survival_function(value))
 
     def quantile(self, value: Any, name: str = "quantile") -> Tensor:

@@ -57,7 +57,7 @@ class OfClasses(OfNumbers):
 
     @property
     def event_size(self) -> Tensor:
-        """How many classes there are."""
+        """The number of classes."""
         made: Tensor = shape_of(self._whole)[-1]
         return made
 
@@ -182,7 +182,7 @@ def _one_hots(a: OneHotCategorical, b: OneHotCategorical, name: Any = None) -> T
 
 @distribution_symbol("Multinomial")
 class Multinomial(OfClasses):
-    """How often each class comes in `total_count` draws."""
+    """Counts of each class in `total_count` draws."""
 
     def __init__(
         self,

@@ -70,7 +70,7 @@ class RelaxedBernoulli(Probable):
 
 @distribution_symbol("MixtureSameFamily")
 class MixtureSameFamily(Distribution):
-    """One of the distributions along the last axis of a batch, by chance.
+    """A mixture: a distribution drawn from those along the last axis of a batch.
 
     Args:
         mixture_distribution: a Categorical that says which.
@@ -166,7 +166,7 @@ class QuantizedDistribution(Distribution):
 
 @distribution_symbol("Binomial")
 class Binomial(Probable):
-    """How often something of a probability happens, of `total_count` times."""
+    """The number of times that something of a probability happens, of `total_count`."""
 
     def __init__(
         self,

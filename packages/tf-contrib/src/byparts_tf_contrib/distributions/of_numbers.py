@@ -77,7 +77,7 @@ class OfNumbers(Distribution):
 
 
 def sum_of(tensors: list[Tensor]) -> Tensor:
-    """Their sum, repeated to one shape."""
+    """The sum of tensors, repeated to one shape."""
     made = tensors[0]
     for t in tensors[1:]:
         made = made + t

@@ -124,7 +124,7 @@ def _independents(a: Independent, b: Independent, name: Any = None) -> Tensor:
 
 @distribution_symbol("Mixture")
 class Mixture(Distribution):
-    """One of several distributions, by chance.
+    """A mixture: a distribution drawn from several.
 
     Args:
         cat: a Categorical that says which.

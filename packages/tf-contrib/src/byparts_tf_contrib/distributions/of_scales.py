@@ -140,7 +140,7 @@ class HalfNormal(OfNumbers):
 
 @distribution_symbol("InverseGamma")
 class InverseGamma(OfNumbers):
-    """What 1 / x is of gamma numbers x with the rate `rate`."""
+    """Numbers 1 / x of gamma numbers x with the rate `rate`."""
 
     concentration: Tensor
     rate: Tensor

@@ -17,7 +17,7 @@ def _positive(x: Any) -> Any:
 
 @distribution_symbol("NormalWithSoftplusScale")
 class NormalWithSoftplusScale(Normal):
-    """As `Normal`, with the scale softplus(scale)."""
+    """A `Normal` with the scale softplus(scale)."""
 
     def __init__(self, loc: Any, scale: Any, *flags: Any, **named: Any) -> None:
         super().__init__(loc, _positive(scale), *flags, **named)
@@ -25,7 +25,7 @@ class NormalWithSoftplusScale(Normal):
 
 @distribution_symbol("LaplaceWithSoftplusScale")
 class LaplaceWithSoftplusScale(Laplace):
-    """As `Laplace`, with the scale softplus(scale)."""
+    """A `Laplace` with the scale softplus(scale)."""
 
     def __init__(self, loc: Any, scale: Any, *flags: Any, **named: Any) -> None:
         super().__init__(loc, _positive(scale), *flags, **named)
@@ -33,7 +33,7 @@ class LaplaceWithSoftplusScale(Laplace):
 
 @distribution_symbol("StudentTWithAbsDfSoftplusScale")
 class StudentTWithAbsDfSoftplusScale(StudentT):
-    """As `StudentT`, with df = floor(|df|) and the scale softplus(scale)."""
+    """A `StudentT` with df = floor(|df|) and the scale softplus(scale)."""
 
     def __init__(self, df: Any, loc: Any, scale: Any, *flags: Any, **named: Any) -> None:
         whole = floor(absolute(convert_to_tensor(df)))
@@ -42,7 +42,7 @@ class StudentTWithAbsDfSoftplusScale(StudentT):
 
 @distribution_symbol("ExponentialWithSoftplusRate")
 class ExponentialWithSoftplusRate(Exponential):
-    """As `Exponential`, with the rate softplus(rate)."""
+    """An `Exponential` with the rate softplus(rate)."""
 
     def __init__(self, rate: Any, *flags: Any, **named: Any) -> None:
         super().__init__(_positive(rate), *flags, **named)
@@ -50,7 +50,7 @@ class ExponentialWithSoftplusRate(Exponential):
 
 @distribution_symbol("GammaWithSoftplusConcentrationRate")
 class GammaWithSoftplusConcentrationRate(Gamma):
-    """As `Gamma`, of the softplus of both parameters."""
+    """A `Gamma` of the softplus of both parameters."""
 
     def __init__(self, concentration: Any, rate: Any, *flags: Any, **named: Any) -> None:
         super().__init__(_positive(concentration), _positive(rate), *flags, **named)
@@ -58,7 +58,7 @@ class GammaWithSoftplusConcentrationRate(Gamma):
 
 @distribution_symbol("BetaWithSoftplusConcentration")
 class BetaWithSoftplusConcentration(Beta):
-    """As `Beta`, of the softplus of both parameters."""
+    """A `Beta` of the softplus of both parameters."""
 
     def __init__(self, concentration1: Any, concentration0: Any, *flags: Any, **named: Any) -> None:
         super().__init__(_positive(concentration1), _positive(concentration0), *flags, **named)

@@ -176,7 +176,7 @@ def _diagonals(a: MultivariateNormalDiag, b: MultivariateNormalDiag, name: Any =
 
 @distribution_symbol("MultivariateNormalDiagWithSoftplusScale")
 class MultivariateNormalDiagWithSoftplusScale(MultivariateNormalDiag):
-    """As `MultivariateNormalDiag`, with the scale softplus(scale_diag)."""
+    """A `MultivariateNormalDiag` with the scale softplus(scale_diag)."""
 
     def __init__(self, loc: Any, scale_diag: Any, *flags: Any, **named: Any) -> None:
         super().__init__(loc, softplus(convert_to_tensor(scale_diag)), None, *flags, **named)

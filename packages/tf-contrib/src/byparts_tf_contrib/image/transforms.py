@@ -55,7 +55,7 @@ def _projected(x: Value, transforms: Value, size: Any, bilinear: bool) -> Value:
 
 
 def _places(t: Value, rows: int, columns: int) -> tuple[Value, Value]:
-    """Where each pixel comes from, by transforms [n, 8]: (ys, xs), [n, rows, columns] each."""
+    """Sources of all pixels by transforms [n, 8]: (ys, xs), [n, rows, columns] each."""
     grid = np.mgrid[0:rows, 0:columns].astype(np.float32)
     down, across = (ops.constant(g) for g in grid)
 

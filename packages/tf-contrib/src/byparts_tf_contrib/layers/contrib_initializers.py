@@ -42,7 +42,7 @@ def variance_scaling_initializer(
     seed: Optional[int] = None,
     dtype: Any = float32,
 ) -> Initializer:
-    """He et al. 2015, by default.
+    """Random numbers whose variance suits the fans of a layer; He et al. 2015, by default.
 
     Raises:
         TypeError: another mode, or not of floats.

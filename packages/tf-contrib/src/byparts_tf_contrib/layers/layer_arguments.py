@@ -87,7 +87,7 @@ def normalize_padding(value: Any) -> Any:
 def conv_output_length(
     input_length: Optional[int], filter_size: int, padding: str, stride: int, dilation: int = 1
 ) -> Optional[int]:
-    """How long the result of a convolution is along one axis; `None` of `None`."""
+    """The length of the result of a convolution along one axis; `None` of `None`."""
     if input_length is None:
         return None
     window = filter_size + (filter_size - 1) * (dilation - 1)
@@ -99,7 +99,7 @@ def conv_output_length(
 def conv_input_length(
     output_length: Optional[int], filter_size: int, padding: str, stride: int
 ) -> Optional[int]:
-    """How long the input of a convolution is along one axis; `None` of `None`."""
+    """The length of the input of a convolution along one axis; `None` of `None`."""
     if output_length is None:
         return None
     pad = {"same": filter_size // 2, "valid": 0, "full": filter_size - 1}[padding]
@@ -115,7 +115,7 @@ def deconv_output_length(
     stride: int = 0,
     dilation: int = 1,
 ) -> Optional[int]:
-    """How long the result of a transposed convolution is along one axis; `None` of `None`."""
+    """The length of a transposed convolution's result along one axis; `None` of `None`."""
     if input_length is None:
         return None
     window = filter_size + (filter_size - 1) * (dilation - 1)

@@ -83,7 +83,7 @@ def streaming_recall_at_k(
     updates_collections: Any = None,
     name: Optional[str] = None,
 ) -> Metric:
-    """How many labels [n] are among the best k."""
+    """The share of labels [n] that are among the best k."""
     found = cast(in_top_k(predictions, labels, k), float32)
     keys = metrics_collections, updates_collections
     return of_values.mean(found, weights, *keys, name or "recall_at_k")
@@ -141,7 +141,7 @@ def _covariance(
 def accuracy(
     predictions: Any, labels: Any, weights: Any = None, name: Optional[str] = None
 ) -> Tensor:
-    """How many predictions are the labels, of this batch.
+    """The share of predictions that are the labels, in this batch.
 
     Raises:
         ValueError: dtypes differ.

@@ -104,18 +104,18 @@ class DecoupledWeightDecayExtension:
         self._decayed: Optional[set[str]] = None
 
     def minimize(self, *arguments: Any, decay_var_list: Any = None, **given: Any) -> Any:
-        """As of the optimizer; only the variables in `decay_var_list` shrink."""
+        """Minimize as the optimizer; only the variables in `decay_var_list` shrink."""
         self._decayed = None if not decay_var_list else {v.name for v in decay_var_list}
         return super().minimize(*arguments, **given)  # type: ignore[misc]  # the optimizer's
 
     def apply_gradients(self, *arguments: Any, decay_var_list: Any = None, **given: Any) -> Any:
-        """As of the optimizer; only the variables in `decay_var_list` shrink."""
+        """Apply gradients as the optimizer; only the variables in `decay_var_list` shrink."""
         if decay_var_list:
             self._decayed = {v.name for v in decay_var_list}
         return super().apply_gradients(*arguments, **given)  # type: ignore[misc]  # the optimizer's
 
     def _shrunk(self, var: Any, rows: Any = None) -> Sequence[Any]:
-        """What shrinks a variable, or the rows of it that get a gradient."""
+        """Operations that shrink a variable, or the rows of it that get a gradient."""
         if self._decayed is not None and var.name not in self._decayed:
             return []
         given = self._weight_decay

@@ -37,7 +37,7 @@ class MovingAverageOptimizer(Optimizer):
         self._swapped: Optional[dict[str, str]] = None
 
     def compute_gradients(self, *given: Any, **named: Any) -> Any:
-        """As the optimizer's."""
+        """Call the optimizer's `compute_gradients`."""
         return self._opt.compute_gradients(*given, **named)
 
     def apply_gradients(
@@ -56,15 +56,15 @@ class MovingAverageOptimizer(Optimizer):
         return group(trained, averaged, name="train_with_avg")
 
     def get_slot(self, *given: Any, **named: Any) -> Any:
-        """As the optimizer's."""
+        """Call the optimizer's `get_slot`."""
         return self._opt.get_slot(*given, **named)
 
     def get_slot_names(self, *given: Any, **named: Any) -> Any:
-        """As the optimizer's."""
+        """Call the optimizer's `get_slot_names`."""
         return self._opt.get_slot_names(*given, **named)
 
     def variables(self) -> Any:
-        """As the optimizer's."""
+        """Call the optimizer's `variables`."""
         return self._opt.variables()
 
     def swapping_saver(

@@ -184,17 +184,17 @@ class _Report:
         self._kinds = kinds
 
     def scalar(self, kind: str, name: str, value: Any) -> None:
-        """One number."""
+        """Summarize a number."""
         if kind in self._kinds:
             summary.scalar(name, value)
 
     def norm(self, name: str, pairs: Any) -> None:
-        """The global norm of gradients."""
+        """Summarize the global norm of gradients."""
         if "global_gradient_norm" in self._kinds or "gradient_norm" in self._kinds:
             summary.scalar(name, global_norm([g for g, _ in pairs]))
 
     def gradients(self, pairs: Any) -> None:
-        """What there is to say of each gradient."""
+        """Summarize each gradient, and its norm."""
         for gradient, variable in pairs:
             if gradient is None:
                 continue

@@ -33,7 +33,7 @@ class HParams:
             self.add_hparam(name, value)
 
     def add_hparam(self, name: str, value: Any) -> None:
-        """One more value.
+        """Add a value under a new name.
 
         Raises:
             ValueError: the name is taken, or a list is empty.
@@ -115,7 +115,7 @@ class HParams:
     def to_json(
         self, indent: Optional[int] = None, separators: Any = None, sort_keys: bool = False
     ) -> str:
-        """As a JSON object; functions are left out."""
+        """Write the values as a JSON object; functions are left out."""
         values = {k: v for k, v in self.values().items() if not callable(v)}
         return json.dumps(values, indent=indent, separators=separators, sort_keys=sort_keys)
 
@@ -128,11 +128,11 @@ class HParams:
         return getattr(self, key) if key in self._hparam_types else default
 
     def get_model_structure(self) -> Any:
-        """What was given as this."""
+        """The structure that `set_model_structure` was given."""
         return self._model_structure
 
     def set_model_structure(self, model_structure: Any) -> None:
-        """Keep it."""
+        """Keep the structure of a model."""
         self._model_structure = model_structure
 
     def __contains__(self, key: str) -> bool:

@@ -117,7 +117,7 @@ class AttentionWrapper(RNNCell):
 
     @property
     def output_size(self) -> Any:
-        """Of the attention, or of the cell."""
+        """The size of the attention, or of the cell's output."""
         return self._attention_layer_size if self._output_attention else self._cell.output_size
 
     @property
@@ -204,7 +204,7 @@ def _depth(mechanism: Any) -> int:
 def compute_attention(
     attention_mechanism: Any, cell_output: Any, attention_state: Any, attention_layer: Any
 ) -> tuple[Any, Any, Any]:
-    """What is read, the shares, and the state of the mechanism."""
+    """The context that is read, the shares, and the state of the mechanism."""
     shares, after = attention_mechanism(cell_output, state=attention_state)
     context = squeeze(matmul(expand_dims(shares, 1), attention_mechanism.values), [1])
     if attention_layer is None:

@@ -67,7 +67,7 @@ def maybe_mask_score(score: Any, memory_sequence_length: Any, score_mask_value: 
 
 @symbol("contrib.seq2seq.AttentionMechanism")
 class AttentionMechanism:
-    """What all mechanisms have."""
+    """Sizes and states that all attention mechanisms have."""
 
     @property
     def alignments_size(self) -> Any:
@@ -76,7 +76,7 @@ class AttentionMechanism:
 
     @property
     def state_size(self) -> Any:
-        """Of what it is given with the next query."""
+        """The size of the state that the mechanism is given with the next query."""
         raise NotImplementedError
 
 
@@ -136,12 +136,12 @@ class BaseAttentionMechanism(AttentionMechanism):
 
     @property
     def memory_layer(self) -> Any:
-        """As it was given."""
+        """The layer that was given for the memory."""
         return self._memory_layer
 
     @property
     def query_layer(self) -> Any:
-        """As it was given."""
+        """The layer that was given for queries."""
         return self._query_layer
 
     @property
@@ -166,7 +166,7 @@ class BaseAttentionMechanism(AttentionMechanism):
 
     @property
     def state_size(self) -> Any:
-        """Of the shares."""
+        """The size of the shares, which are the state."""
         return self._alignments_size
 
     def initial_alignments(self, batch_size: Any, dtype: Any) -> Any:
@@ -174,5 +174,5 @@ class BaseAttentionMechanism(AttentionMechanism):
         return zeros([batch_size, self._alignments_size], dtype)
 
     def initial_state(self, batch_size: Any, dtype: Any) -> Any:
-        """What it is given with the first query."""
+        """The state that the mechanism is given with the first query."""
         return self.initial_alignments(batch_size, dtype)

@@ -31,7 +31,7 @@ from byparts_tf_files.shape import TensorShape
 
 
 class BeamSearchDecoderState(NamedTuple):
-    """Of each beam: the cell's state, its log chance, whether it has ended, how long it is."""
+    """State of beams: that of the cell, log chances, which have ended, how long they are."""
 
     cell_state: Any
     log_probs: Any
@@ -41,7 +41,7 @@ class BeamSearchDecoderState(NamedTuple):
 
 
 class BeamSearchDecoderOutput(NamedTuple):
-    """Of each beam: its score, the token of this step, and which beam it continues."""
+    """Output of beams: scores, the tokens of this step, and which beams they continue."""
 
     scores: Any
     predicted_ids: Any
@@ -153,7 +153,7 @@ class BeamSearchDecoder(Decoder):
 
     @property
     def batch_size(self) -> Any:
-        """How many sequences there are."""
+        """The number of sequences."""
         return self._batch
 
     @property
@@ -174,7 +174,7 @@ class BeamSearchDecoder(Decoder):
         return BeamSearchDecoderOutput(dtype.base_dtype, int32, int32)
 
     def initialize(self, name: Optional[str] = None) -> tuple[Any, Any, Any]:
-        """One beam of each sequence is alive."""
+        """Start with a single live beam of each sequence."""
         dtype = self.output_dtype.scores
         first = zeros([self._batch], int32)
         alive = one_hot(

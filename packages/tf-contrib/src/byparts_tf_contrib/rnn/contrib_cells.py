@@ -51,7 +51,7 @@ class LayerNormBasicLSTMCell(RNNCell):
 
     @property
     def state_size(self) -> Any:
-        """Of c and h."""
+        """The sizes of c and h."""
         return LSTMStateTuple(self._num_units, self._num_units)
 
     @property
@@ -104,12 +104,12 @@ class NASCell(LayerRNNCell):
 
     @property
     def state_size(self) -> Any:
-        """Of c and h."""
+        """The sizes of c and h."""
         return LSTMStateTuple(self._num_units, self._num_proj or self._num_units)
 
     @property
     def output_size(self) -> Any:
-        """Of the projection, or units."""
+        """The size of the projection, or the units."""
         return self._num_proj or self._num_units
 
     def build(self, inputs_shape: Any) -> None:
@@ -208,13 +208,13 @@ class ConvLSTMCell(RNNCell):
 
     @property
     def state_size(self) -> Any:
-        """Of c and h."""
+        """The shapes of c and h."""
         shape = TensorShape([*self._space, self._channels])
         return LSTMStateTuple(shape, shape)
 
     @property
     def output_size(self) -> Any:
-        """Of h, with the inputs where they are skipped through."""
+        """The shape of h, with the inputs where they are skipped through."""
         more = self._input_channels if self._skip else 0
         return TensorShape([*self._space, self._channels + more])
 
@@ -318,7 +318,7 @@ def stack_bidirectional_rnn(
     sequence_length: Any = None,
     scope: Any = None,
 ) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
-    """As `stack_bidirectional_dynamic_rnn`, of a list of inputs."""
+    """Run cells as `stack_bidirectional_dynamic_rnn`, on a list of inputs."""
     _check_cells(cells_fw, cells_bw)
     states: list[tuple[Any, Any]] = []
     with variable_scope(scope or "stack_bidirectional_rnn"):

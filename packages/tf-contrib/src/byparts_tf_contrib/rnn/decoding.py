@@ -28,7 +28,7 @@ class Decoder:
 
     @property
     def batch_size(self) -> Any:
-        """How many sequences are decoded."""
+        """The number of sequences that are decoded."""
         raise NotImplementedError
 
     @property
@@ -47,7 +47,7 @@ class Decoder:
         return False
 
     def initialize(self, name: Optional[str] = None) -> tuple[Any, Any, Any]:
-        """Which sequences are at their end, the first inputs and the first state."""
+        """Bools that say which sequences are at their end, the first inputs and the first state."""
         raise NotImplementedError
 
     def step(
@@ -90,12 +90,12 @@ class BasicDecoder(Decoder):
 
     @property
     def batch_size(self) -> Any:
-        """Of the helper."""
+        """The number of sequences, which the helper knows."""
         return self._helper.batch_size
 
     @property
     def output_size(self) -> Any:
-        """Of the layer, or of the cell, and of a sample."""
+        """The size of the layer, or of the cell, and of a sample."""
         size = self._cell.output_size
         if self._layer is not None:
             inside = TensorShape([None, *TensorShape(size).as_list()])
@@ -104,11 +104,11 @@ class BasicDecoder(Decoder):
 
     @property
     def output_dtype(self) -> Any:
-        """Of the state, and of a sample."""
+        """The dtype of the state, and of a sample."""
         return BasicDecoderOutput(flatten(self._start)[0].dtype, self._helper.sample_ids_dtype)
 
     def initialize(self, name: Optional[str] = None) -> tuple[Any, Any, Any]:
-        """Of the helper."""
+        """The first values of the helper, and the first state."""
         return (*self._helper.initialize(), self._start)
 
     def step(

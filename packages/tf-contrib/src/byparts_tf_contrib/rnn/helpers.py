@@ -28,7 +28,7 @@ class Helper:
 
     @property
     def batch_size(self) -> Any:
-        """How many sequences are decoded."""
+        """The number of sequences that are decoded."""
         raise NotImplementedError("batch_size has not been implemented")
 
     @property
@@ -42,7 +42,7 @@ class Helper:
         return int32
 
     def initialize(self, name: Optional[str] = None) -> tuple[Any, Any]:
-        """Which sequences are at their end, and the first inputs."""
+        """Bools that say which sequences are at their end, and the first inputs."""
         raise NotImplementedError
 
     def sample(self, time: Any, outputs: Any, state: Any, name: Optional[str] = None) -> Any:
@@ -52,7 +52,7 @@ class Helper:
     def next_inputs(
         self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: Optional[str] = None
     ) -> tuple[Any, Any, Any]:
-        """Which sequences are at their end then, the next inputs and the state."""
+        """Bools that say which sequences are then at their end, the next inputs and the state."""
         raise NotImplementedError
 
 
@@ -74,19 +74,19 @@ class CustomHelper(Helper):
 
     @property
     def batch_size(self) -> Any:
-        """Of the first inputs."""
+        """The number of sequences, known from the first inputs."""
         if self._batch is None:
             raise ValueError("batch_size accessed before initialize was called")
         return self._batch
 
     @property
     def sample_ids_shape(self) -> Any:
-        """As it was given."""
+        """The shape of samples that was given."""
         return self._shape
 
     @property
     def sample_ids_dtype(self) -> Any:
-        """As it was given."""
+        """The dtype of samples that was given."""
         return self._dtype
 
     def initialize(self, name: Optional[str] = None) -> tuple[Any, Any]:
@@ -131,12 +131,12 @@ class TrainingHelper(Helper):
 
     @property
     def sequence_length(self) -> Any:
-        """As it was given."""
+        """The lengths of sequences that were given."""
         return self._sequence_length
 
     @property
     def batch_size(self) -> Any:
-        """How many lengths there are."""
+        """The number of sequences: of their lengths."""
         return batch_of(self._sequence_length)
 
     def initialize(self, name: Optional[str] = None) -> tuple[Any, Any]:
@@ -196,7 +196,7 @@ class GreedyEmbeddingHelper(Helper):
 
     @property
     def batch_size(self) -> Any:
-        """How many first symbols there are."""
+        """The number of sequences: of first symbols."""
         return batch_of(self._start_tokens)
 
     def initialize(self, name: Optional[str] = None) -> tuple[Any, Any]:
@@ -259,17 +259,17 @@ class InferenceHelper(Helper):
 
     @property
     def batch_size(self) -> Any:
-        """Of the first inputs."""
+        """The number of sequences, known from the first inputs."""
         return batch_of(flatten(self._start_inputs)[0])
 
     @property
     def sample_ids_shape(self) -> Any:
-        """As it was given."""
+        """The shape of samples that was given."""
         return self._shape
 
     @property
     def sample_ids_dtype(self) -> Any:
-        """As it was given."""
+        """The dtype of samples that was given."""
         return self._dtype
 
     def initialize(self, name: Optional[str] = None) -> tuple[Any, Any]:

@@ -101,7 +101,7 @@ def embedding_rnn_decoder(
     update_embedding_for_previous: bool = True,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
-    """As `rnn_decoder`, of symbols [batch] for each step, which are embedded.
+    """Decode as `rnn_decoder`, from symbols [batch] for each step, which are embedded.
 
     `feed_previous`: the most likely symbol is the next input; only the first one is read.
     """
@@ -117,7 +117,7 @@ def embedding_rnn_decoder(
 
 
 class _Attention:
-    """What is attended to, and the variables of each head."""
+    """The states that are attended to, and the variables of each head."""
 
     def __init__(self, states: Any, heads: int) -> None:
         self.size = int(states.get_shape()[2])
@@ -131,14 +131,14 @@ class _Attention:
             self._v.append(get_variable(f"AttnV_{head}", [self.size]))
 
     def nothing(self) -> list[Any]:
-        """What each head reads before there is a state: zeros."""
+        """The vectors that heads read before there is a state: zeros."""
         read = [zeros(stack([shape(self._hidden)[0], self.size])) for _ in self._v]
         for r in read:
             r.set_shape([None, self.size])
         return read
 
     def __call__(self, query: Any) -> list[Any]:
-        """What each head reads, [batch, size], for a state."""
+        """The vectors that heads read, [batch, size] each, for a state."""
         joined = concat(flatten(query), 1) if is_nested(query) else query
         read = []
         for head, (features, v) in enumerate(zip(self._features, self._v, strict=True)):
@@ -164,7 +164,7 @@ def attention_decoder(
     scope: Any = None,
     initial_state_attention: bool = False,
 ) -> tuple[list[Any], Any]:
-    """As `rnn_decoder`, of a cell that reads what it attends to (Vinyals et al. 2015).
+    """Decode as `rnn_decoder`, by a cell with attention (Vinyals et al. 2015).
 
     Args:
         decoder_inputs: for each step [batch, width].
@@ -224,7 +224,7 @@ def embedding_attention_decoder(
     scope: Any = None,
     initial_state_attention: bool = False,
 ) -> tuple[list[Any], Any]:
-    """As `attention_decoder`, of symbols [batch] for each step, which are embedded."""
+    """Decode as `attention_decoder`, from symbols [batch] for each step, which are embedded."""
     with variable_scope(scope or "embedding_attention_decoder", dtype=dtype):
         embedding = get_variable("embedding", [num_symbols, embedding_size])
         function = (

@@ -124,7 +124,7 @@ def embedding_attention_seq2seq(
     scope: Any = None,
     initial_state_attention: bool = False,
 ) -> Decoded:
-    """As `embedding_rnn_seq2seq`, and the decoder attends to all outputs of the encoder."""
+    """Run `embedding_rnn_seq2seq` with a decoder that attends to all outputs of the encoder."""
     with variable_scope(scope or "embedding_attention_seq2seq", dtype=dtype):
         encoder = EmbeddingWrapper(copy.deepcopy(cell), num_encoder_symbols, embedding_size)
         outputs, state = static_rnn(encoder, encoder_inputs, dtype=dtype or float32)

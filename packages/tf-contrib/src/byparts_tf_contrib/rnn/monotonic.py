@@ -93,7 +93,7 @@ class BaseMonotonicAttentionMechanism(BaseAttentionMechanism):
 
 
 class _Monotonic(BaseMonotonicAttentionMechanism):
-    """What is mixed into a mechanism so that it only moves on."""
+    """A part of a mechanism, mixed into it so that attention only moves on."""
 
     _noise: tuple[float, Any, str, float]  # how much, its seed, the mode, the first bias
 

@@ -51,7 +51,7 @@ def sgv(*args: Any, **kwargs: Any) -> SubGraphView:
 
 
 class TransformerInfo:
-    """What was made of what."""
+    """A table of operations and tensors and their copies."""
 
     def __init__(self, ops: Mapping[Operation, Operation], ts: Mapping[Tensor, Tensor]) -> None:
         self._transformed_ops, self._transformed_ts = dict(ops), dict(ts)
@@ -66,7 +66,7 @@ class TransformerInfo:
         return table[original]
 
     def original(self, transformed: Any, missing_fn: Any = None) -> Any:
-        """What an operation or a tensor is the copy of."""
+        """The original of a copied operation or tensor."""
         table: Any = (
             self._transformed_ts if isinstance(transformed, Tensor) else self._transformed_ops
         )

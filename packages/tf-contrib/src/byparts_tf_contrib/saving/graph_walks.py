@@ -18,7 +18,7 @@ def _names(name: str, module: str = "select") -> list[str]:
 
 
 def listed(given: Any) -> list[Any]:
-    """One thing, or several, as a list."""
+    """A list of what is given, of one thing or of several."""
     if isinstance(given, Graph):
         return given.get_operations()
     if hasattr(given, "ops"):
@@ -147,7 +147,7 @@ def get_backward_walk_ops(
     stop_at_ts: Any = (),
     control_inputs: bool = False,
 ) -> list[Operation]:
-    """What the seeds need.
+    """The operations that the seeds need.
 
     Args:
         seed_ops: operations, or tensors: those that make them.
@@ -175,7 +175,7 @@ def get_forward_walk_ops(
     stop_at_ts: Any = (),
     control_outputs: Any = None,
 ) -> list[Operation]:
-    """What needs the seeds: operations, or those that take the seeds, which are tensors."""
+    """The operations that need the seeds, or take the seeds, if those are tensors."""
     stop = set(make_list_of_t(stop_at_ts))
     seeds = listed(seed_ops)
     if seeds and isinstance(seeds[0], Tensor):
@@ -200,7 +200,7 @@ def get_walks_intersection_ops(
     control_outputs: Any = None,
     **more: Any,
 ) -> list[Operation]:
-    """What needs the first seeds, and is needed by the second ones."""
+    """The operations that need the first seeds, and that the second ones need."""
     within = within_ops, within_ops_fn
     forward = get_forward_walk_ops(
         forward_seed_ops, forward_inclusive, *within, control_outputs=control_outputs
@@ -214,7 +214,7 @@ def get_walks_intersection_ops(
 
 @symbol(*_names("ControlOutputs", "util"))
 class ControlOutputs:
-    """Which operations wait for an operation."""
+    """A table of the operations that wait for each operation."""
 
     def __init__(self, graph: Graph) -> None:
         self._waiting: dict[Operation, list[Operation]] = {}
@@ -223,7 +223,7 @@ class ControlOutputs:
                 self._waiting.setdefault(before, []).append(op)
 
     def get(self, op: Operation) -> list[Operation]:
-        """Those that wait for it."""
+        """The operations that wait for `op`."""
         return list(self._waiting.get(op, ()))
 
     def get_all(self) -> dict[Operation, list[Operation]]:

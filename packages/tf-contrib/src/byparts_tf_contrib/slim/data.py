@@ -18,7 +18,7 @@ from byparts_tf_input.queues.queues import FIFOQueue, RandomShuffleQueue
 
 @symbol("contrib.slim.dataset.Dataset")
 class Dataset:
-    """Where data are and how they are read: attributes, those given by other names too.
+    """Places of data and how to read them: attributes, those given by other names too.
 
     Attributes:
         data_sources: names of files, or patterns of them.
@@ -81,7 +81,7 @@ class DataProvider:
         return list(self._items_to_tensors)
 
     def num_samples(self) -> Any:
-        """How many records there are."""
+        """The number of records."""
         return self._num_samples
 
     def _check(self, items: Sequence[str]) -> None:

@@ -131,7 +131,7 @@ def evaluate_once(
     hooks: Optional[Sequence[Any]] = None,
     config: Any = None,
 ) -> Any:
-    """What `final_ops` give when `eval_ops` have run until a hook or the input ends it."""
+    """The results of `final_ops` when `eval_ops` have run until a hook or the input ends it."""
     hooks = list(hooks or ())
     run = eval_ops
     if eval_ops is not None:
@@ -173,7 +173,7 @@ def evaluate_repeatedly(
     timeout: Optional[float] = None,
     timeout_fn: Optional[Callable[[], bool]] = None,
 ) -> Any:
-    """As `evaluate_once`, for each checkpoint that comes: the last values."""
+    """Run `evaluate_once` for each checkpoint that comes; returns the last values."""
     values = None
     found = checkpoints_iterator(checkpoint_dir, eval_interval_secs, timeout, timeout_fn)
     for count, path in enumerate(found, 1):
@@ -222,7 +222,7 @@ def evaluate_once_of_slim(
     session_config: Any = None,
     hooks: Optional[Sequence[Any]] = None,
 ) -> Any:
-    """What `final_op` gives when `eval_op` has run `num_evals` times on a checkpoint."""
+    """The results of `final_op` when `eval_op` has run `num_evals` times on a checkpoint."""
     initial, summary = (initial_op, initial_op_feed_dict), (summary_op, summary_op_feed_dict)
     scaffold, given = _of_slim(logdir, num_evals, initial, summary, variables_to_restore, hooks)
     return evaluate_once(
@@ -254,7 +254,7 @@ def evaluation_loop(
     timeout_fn: Optional[Callable[[], bool]] = None,
     hooks: Optional[Sequence[Any]] = None,
 ) -> Any:
-    """As `evaluate_once`, for each checkpoint of a folder as it comes: the last values."""
+    """Run `evaluate_once` for each checkpoint of a folder as it comes; returns the last values."""
     initial, summary = (initial_op, initial_op_feed_dict), (summary_op, summary_op_feed_dict)
     scaffold, given = _of_slim(logdir, num_evals, initial, summary, variables_to_restore, hooks)
     return evaluate_repeatedly(

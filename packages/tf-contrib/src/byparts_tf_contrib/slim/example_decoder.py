@@ -57,7 +57,7 @@ class ItemHandlerCallback(ItemHandler):
         self._func = func
 
     def tensors_to_item(self, keys_to_tensors: Parsed) -> Any:
-        """What the function gives."""
+        """The result of the function."""
         return self._func(keys_to_tensors)
 
 
@@ -80,7 +80,7 @@ class BoundingBox(ItemHandler):
 
 @symbol(f"{_PLACE}.Tensor")
 class Tensor(ItemHandler):
-    """What stands under a key, dense.
+    """The values under a key, dense.
 
     Args:
         tensor_key: the key.

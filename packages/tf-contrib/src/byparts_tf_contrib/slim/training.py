@@ -159,7 +159,7 @@ def create_train_op_of_slim(
     gradient_multipliers: Any = None,
     check_numerics: bool = True,
 ) -> Tensor:
-    """As `contrib.training.create_train_op`; gradients multiplied, then clipped."""
+    """Make a step as `contrib.training.create_train_op`; gradients multiplied, then clipped."""
 
     def transform(pairs: Pairs) -> Pairs:
         if gradient_multipliers:

@@ -118,31 +118,31 @@ def get_variables(
 
 @symbol("contrib.framework.get_model_variables", "contrib.slim.get_model_variables")
 def get_model_variables(scope: Any = None, suffix: Optional[str] = None) -> list[Any]:
-    """Those of models."""
+    """The variables of models."""
     return get_variables(scope, suffix, GraphKeys.MODEL_VARIABLES)
 
 
 @symbol("contrib.framework.get_local_variables", "contrib.slim.get_local_variables")
 def get_local_variables(scope: Any = None, suffix: Optional[str] = None) -> list[Any]:
-    """Those that are not saved."""
+    """The variables that are not saved."""
     return get_variables(scope, suffix, GraphKeys.LOCAL_VARIABLES)
 
 
 @symbol("contrib.framework.get_trainable_variables", "contrib.slim.get_trainable_variables")
 def get_trainable_variables(scope: Any = None, suffix: Optional[str] = None) -> list[Any]:
-    """Those that are trained."""
+    """The variables that are trained."""
     return get_variables(scope, suffix, GraphKeys.TRAINABLE_VARIABLES)
 
 
 @symbol("contrib.framework.get_variables_by_suffix", "contrib.slim.get_variables_by_suffix")
 def get_variables_by_suffix(suffix: str, scope: Any = None) -> list[Any]:
-    """Those whose names end so."""
+    """The variables whose names end so."""
     return get_variables(scope, suffix)
 
 
 @symbol("contrib.framework.get_variables_by_name", "contrib.slim.get_variables_by_name")
 def get_variables_by_name(given_name: str, scope: Any = None) -> list[Any]:
-    """Those of this name, in whatever scope."""
+    """The variables of this name, in whatever scope."""
     return get_variables(scope, f"/{given_name}:|^{given_name}:")
 
 

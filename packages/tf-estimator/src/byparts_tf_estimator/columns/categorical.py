@@ -46,7 +46,7 @@ class IdentityColumn(OfOneFeature):
 
     @property
     def num_buckets(self) -> int:
-        """How many categories there are."""
+        """The number of categories."""
         return self.number_buckets
 
     def ids(self, batch: Batch) -> Ids:
@@ -108,7 +108,7 @@ class HashedColumn(OfOneFeature):
 
     @property
     def num_buckets(self) -> int:
-        """How many categories there are."""
+        """The number of categories."""
         return self.hash_bucket_size
 
     def ids(self, batch: Batch) -> Ids:
@@ -159,17 +159,17 @@ class WeightedColumn(CategoricalColumn):
 
     @property
     def name(self) -> str:
-        """Those of both."""
+        """The names of the categories and of the weights."""
         return f"{self.categorical_column.name}_weighted_by_{self.weight_feature_key}"
 
     @property
     def num_buckets(self) -> int:
-        """How many categories there are."""
+        """The number of categories."""
         return self.categorical_column.num_buckets
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
-        """Those of the column, and the weights."""
+        """Specs of the features of the column, and of the weights."""
         spec = self.categorical_column.parse_example_spec
         return {**spec, self.weight_feature_key: named("VarLenFeature")(self.dtype)}
 

@@ -1,4 +1,4 @@
-"""What a column of features is, and the features of a batch, each computed once."""
+"""Columns of features, and the features of a batch, each computed once."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from byparts_tf_files.dtypes import string
 
 
 class FeatureColumn:
-    """How one or several features of examples become numbers."""
+    """A rule that makes numbers of one or several features of examples."""
 
     @property
     def name(self) -> str:
-        """Of its variables, and the order of columns."""
+        """The name of its variables, by which columns are ordered, too."""
         raise NotImplementedError
 
     @property
@@ -50,7 +50,7 @@ class DenseColumn(FeatureColumn):
 
 @dataclass(frozen=True)
 class Ids:
-    """Which categories examples have: [examples, most of one example], -1 where there is none."""
+    """Categories of examples: [examples, most of one example], -1 where there is none."""
 
     ids: Tensor
     weights: Optional[Tensor] = None
@@ -61,7 +61,7 @@ class CategoricalColumn(FeatureColumn):
 
     @property
     def num_buckets(self) -> int:
-        """How many categories there are."""
+        """The number of categories."""
         raise NotImplementedError
 
     def ids(self, batch: Batch) -> Ids:

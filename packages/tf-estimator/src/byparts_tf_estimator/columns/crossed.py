@@ -36,12 +36,12 @@ class CrossedColumn(CategoricalColumn):
 
     @property
     def num_buckets(self) -> int:
-        """How many categories there are."""
+        """The number of categories."""
         return self.hash_bucket_size
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
-        """Those of all features."""
+        """Specs of all crossed features."""
         spec: dict[str, Any] = {}
         for key in self.keys:
             if isinstance(key, str):

@@ -47,7 +47,7 @@ class NumericColumn(DenseColumn):
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
-        """So many numbers."""
+        """The spec of the feature: numbers of a fixed shape."""
         make = named("FixedLenFeature")
         return {self.key: make(self.shape, self.dtype, self.default_value)}
 
@@ -123,17 +123,17 @@ class BucketizedColumn(DenseColumn, CategoricalColumn):
 
     @property
     def name(self) -> str:
-        """That of the numbers, and _bucketized."""
+        """The name of the numbers, and _bucketized."""
         return f"{self.source_column.name}_bucketized"
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
-        """That of the numbers."""
+        """Specs of the features of the numbers."""
         return self.source_column.parse_example_spec
 
     @property
     def variable_shape(self) -> tuple[int, ...]:
-        """One-hot for each number."""
+        """Shape of the one-hot rows: a row for each number."""
         return (*self.source_column.shape, len(self.boundaries) + 1)
 
     @property
@@ -148,7 +148,7 @@ class BucketizedColumn(DenseColumn, CategoricalColumn):
         return reduce_sum(cast(above, int64), [-1])
 
     def dense(self, batch: Batch, trainable: bool, collections: Any) -> Tensor:
-        """One-hot for each number."""
+        """A one-hot row for each number, of the range that it is in."""
         return one_hot(self._ranges(batch), len(self.boundaries) + 1, 1.0, 0.0)
 
     def ids(self, batch: Batch) -> Ids:
@@ -188,12 +188,12 @@ class IndicatorColumn(DenseColumn):
 
     @property
     def name(self) -> str:
-        """That of the categories, and _indicator."""
+        """The name of the categories, and _indicator."""
         return f"{self.categorical_column.name}_indicator"
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
-        """That of the categories."""
+        """Specs of the features of the categories."""
         return self.categorical_column.parse_example_spec
 
     @property
@@ -202,7 +202,7 @@ class IndicatorColumn(DenseColumn):
         return (self.categorical_column.num_buckets,)
 
     def dense(self, batch: Batch, trainable: bool, collections: Any) -> Tensor:
-        """How often an example has each category, or the weights of it together."""
+        """The number of times that an example has each category, or the sum of its weights."""
         found = batch.ids(self.categorical_column)
         rows: Any = one_hot(found.ids, self.categorical_column.num_buckets, 1.0, 0.0)
         if found.weights is not None:
@@ -212,7 +212,7 @@ class IndicatorColumn(DenseColumn):
 
 @symbol("feature_column.indicator_column")
 def indicator_column(categorical_column: CategoricalColumn) -> IndicatorColumn:
-    """How often an example has each category."""
+    """A column that counts how often an example has each category."""
     return IndicatorColumn(categorical(categorical_column))
 
 

@@ -39,13 +39,13 @@ class EmbeddingColumn(DenseColumn):
 
     @property
     def name(self) -> str:
-        """That of the categories, and _embedding or _shared_embedding."""
+        """The name of the categories, and _embedding or _shared_embedding."""
         shared = "" if self.shared_name is None else "_shared"
         return f"{self.categorical_column.name}{shared}_embedding"
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
-        """That of the categories."""
+        """Specs of the features of the categories."""
         return self.categorical_column.parse_example_spec
 
     @property
@@ -54,7 +54,7 @@ class EmbeddingColumn(DenseColumn):
         return (self.dimension,)
 
     def dense(self, batch: Batch, trainable: bool, collections: Any) -> Tensor:
-        """What the vectors of the categories of an example are together; 0 if it has none."""
+        """The combined vectors of the categories of each example; 0 if it has none."""
         found = batch.ids(self.categorical_column)
         table = self._table(trainable and self.trainable, collections)
         return combined(

@@ -179,7 +179,7 @@ def _weighted(
 
 @symbol("feature_column.make_parse_example_spec")
 def make_parse_example_spec(feature_columns: Any) -> dict[str, Any]:
-    """How the features of these columns are read from `Example`s: name -> spec.
+    """Specs, by name, for reading the features of these columns from `Example`s.
 
     Raises:
         ValueError: two columns read one feature differently.

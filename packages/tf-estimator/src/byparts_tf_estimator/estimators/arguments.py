@@ -1,4 +1,4 @@
-"""Which arguments the functions of a program take: a model function takes only those it needs."""
+"""Arguments of a program's functions: a model function takes only those it needs."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ def argument_names(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def accepted(function: Callable[..., Any], **given: Any) -> dict[str, Any]:
-    """Those of the named arguments that the function takes."""
+    """Leave out the named arguments that the function does not take."""
     names = argument_names(function)
     return {name: value for name, value in given.items() if name in names}

@@ -1,4 +1,4 @@
-"""What an estimator is given, checked; the graph it builds in."""
+"""Checks of what an estimator is given; the graph it builds in."""
 
 from __future__ import annotations
 

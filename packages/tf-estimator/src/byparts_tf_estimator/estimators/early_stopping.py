@@ -206,7 +206,7 @@ class InMemoryEvaluatorHook(SessionRunHook):
         self._name, self._every, self._runs = name, every_n_iter, 0
 
     def after_create_session(self, session: Any, coord: Any) -> None:
-        """When the session is made."""
+        """Count runs anew in a new session."""
         self._runs = 0
 
     def after_run(self, run_context: Any, run_values: Any) -> None:

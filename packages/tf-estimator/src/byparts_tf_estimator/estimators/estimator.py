@@ -69,7 +69,7 @@ class Estimator:
 
     @property
     def config(self) -> Any:
-        """Its `RunConfig`."""
+        """The `RunConfig` of the estimator."""
         return self._config
 
     @property

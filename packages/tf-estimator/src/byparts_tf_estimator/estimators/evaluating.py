@@ -1,4 +1,4 @@
-"""One evaluation of an estimator: metrics over batches, from a checkpoint."""
+"""Evaluates an estimator once: metrics over batches, from a checkpoint."""
 
 from __future__ import annotations
 

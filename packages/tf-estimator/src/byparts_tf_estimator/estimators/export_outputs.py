@@ -21,7 +21,7 @@ DEFAULT_KEY = signatures.DEFAULT_SERVING_SIGNATURE_DEF_KEY
 
 @symbol("estimator.export.ExportOutput")
 class ExportOutput:
-    """One head of a saved model: tensors by name, and what a server calls it for."""
+    """A head of a saved model: tensors by name, and what a server calls it for."""
 
     method_name = signatures.PREDICT_METHOD_NAME
 
@@ -70,7 +70,7 @@ class PredictOutput(ExportOutput):
 
 @symbol("estimator.export.RegressionOutput")
 class RegressionOutput(ExportOutput):
-    """One number of floating point for each example.
+    """The output of a regression: a number of floating point for each example.
 
     Raises:
         ValueError: `value` is not of floating point.
@@ -184,7 +184,7 @@ class ServingInputReceiver(_Receiver):
 
 @symbol("estimator.export.TensorServingInputReceiver")
 class TensorServingInputReceiver(_Receiver):
-    """As `ServingInputReceiver`, of a model whose features are one tensor."""
+    """A `ServingInputReceiver` of a model whose features are one tensor."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""What writes saved models after evaluations: `FinalExporter`, `LatestExporter`, `BestExporter`."""
+"""Writes saved models after evaluations: `FinalExporter`, `LatestExporter`, `BestExporter`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Exporter:
 
     @property
     def name(self) -> str:
-        """Of its folder."""
+        """The name of the folder that is written to."""
         raise NotImplementedError
 
     def export(
@@ -51,7 +51,7 @@ class FinalExporter(Exporter):
 
     @property
     def name(self) -> str:
-        """Of its folder."""
+        """The name of the folder that is written to."""
         return self._name
 
     def export(

@@ -18,7 +18,7 @@ class _Clipping(Optimizer):
         self._clipped, self._norm = optimizer, clip_norm
 
     def compute_gradients(self, *given: Any, **named: Any) -> Any:
-        """As the optimizer's."""
+        """Call the optimizer's `compute_gradients`."""
         return self._clipped.compute_gradients(*given, **named)
 
     def apply_gradients(
@@ -31,11 +31,11 @@ class _Clipping(Optimizer):
         return self._clipped.apply_gradients(moved, global_step, name)
 
     def get_slot(self, *given: Any, **named: Any) -> Any:
-        """As the optimizer's."""
+        """Call the optimizer's `get_slot`."""
         return self._clipped.get_slot(*given, **named)
 
     def get_slot_names(self) -> Any:
-        """As the optimizer's."""
+        """Call the optimizer's `get_slot_names`."""
         return self._clipped.get_slot_names()
 
 

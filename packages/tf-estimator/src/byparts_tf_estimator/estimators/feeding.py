@@ -1,4 +1,4 @@
-"""What an input function gives, as features and labels, and the hook that begins its data set."""
+"""Calls input functions, for features and labels, and begins their data sets."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class BeginDataset(SessionRunHook):
         self._initializer = self._iterator.initializer
 
     def after_create_session(self, session: Any, coord: Any) -> None:
-        """When the session is made."""
+        """Start the data set in a new session."""
         session.run(self._initializer)
 
 
 def called(input_fn: Callable[..., Any], mode: str, params: Any, config: Any) -> Any:
-    """What an input function gives; it is given those of mode, params and config that it takes."""
+    """Call an input function, with as many of mode, params and config as it takes."""
     return input_fn(**accepted(input_fn, mode=mode, params=params, config=config))
 
 

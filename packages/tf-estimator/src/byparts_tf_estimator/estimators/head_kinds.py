@@ -31,7 +31,7 @@ from byparts_tf_files.dtypes import float32
 
 
 class ManyClasses(Head):
-    """One of `n_classes` >= 3, by softmax."""
+    """A head that chooses among `n_classes` >= 3 by softmax."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class ManyClasses(Head):
     def more_metrics(
         self, labels: Tensor, predictions: Mapping[str, Tensor], weights: Any
     ) -> dict[str, Any]:
-        """How many classes are right."""
+        """The share of examples whose class is right."""
         return {"accuracy": metrics.accuracy(labels, predictions["class_ids"], weights)}
 
 
@@ -90,7 +90,7 @@ def all_classes(words: Words, logits: Tensor) -> dict[str, Tensor]:
 
 
 class TwoClasses(Head):
-    """One of two classes, by the logistic function."""
+    """A head that chooses between two classes by the logistic function."""
 
     def __init__(
         self, weight_column: Any, vocabulary: Any, reduction: str, loss_fn: Any = None

@@ -1,4 +1,4 @@
-"""What the logits of a ready-made model mean: predictions, loss and metrics in each mode."""
+"""Gives logits of a ready-made model a meaning: predictions, loss and metrics in each mode."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Minimize = Callable[[Tensor], Any]  # a loss -> an operation that takes a step
 
 
 class Head(ABC):
-    """What logits mean.
+    """The meaning of logits.
 
     Args:
         logits_dimension: of each example.
@@ -66,11 +66,11 @@ class Head(ABC):
 
     @abstractmethod
     def predictions(self, logits: Tensor) -> dict[str, Tensor]:
-        """What a model predicts, by name."""
+        """The predictions of a model, by name."""
 
     @abstractmethod
     def outputs(self, predictions: Mapping[str, Tensor]) -> dict[str, ExportOutput]:
-        """What a saved model gives, by key."""
+        """The outputs of a saved model, by key."""
 
     @abstractmethod
     def more_metrics(
@@ -190,7 +190,7 @@ class Words:
 
 
 def outputs_of_classes(predictions: Mapping[str, Tensor], words: Words) -> dict[str, ExportOutput]:
-    """What a saved classifier gives."""
+    """The outputs of a saved classifier, by key."""
     scores = predictions["probabilities"]
     names = named("tile")(convert_to_tensor([words.names]), [named("shape")(scores)[0], 1])
     classify = ClassificationOutput(scores, names)

@@ -187,7 +187,7 @@ def pandas_input_fn(
     num_threads: int = 1,
     target_column: str = "target",
 ) -> Callable[[], Any]:
-    """As `numpy_input_fn`, of a frame of pandas; `y` is a series or a frame.
+    """Make an input function as `numpy_input_fn`, of a pandas frame; `y`: series or frame.
 
     Raises:
         ValueError: indices differ, a column has the name of the target, `shuffle` is no bool.

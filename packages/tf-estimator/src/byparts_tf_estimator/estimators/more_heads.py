@@ -100,7 +100,7 @@ def classifier_parse_example_spec(
     label_default: Any = None,
     weight_column: Any = None,
 ) -> dict[str, Any]:
-    """How features, labels and weights are read from `Example`s: name -> spec."""
+    """Specs, by name, for reading features, labels and weights from `Example`s."""
     label = named("FixedLenFeature")((1,), label_dtype, label_default)
     return _spec_with(feature_columns, label_key, label, weight_column)
 
@@ -114,6 +114,6 @@ def regressor_parse_example_spec(
     label_dimension: int = 1,
     weight_column: Any = None,
 ) -> dict[str, Any]:
-    """As `classifier_parse_example_spec`, with `label_dimension` numbers."""
+    """Specs as of `classifier_parse_example_spec`; labels are `label_dimension` numbers."""
     label = named("FixedLenFeature")((label_dimension,), label_dtype, label_default)
     return _spec_with(feature_columns, label_key, label, weight_column)

@@ -38,7 +38,7 @@ def predictions_of(
 
 
 def chosen(predictions: Any, keys: Any) -> Any:
-    """Those predictions that are asked for.
+    """Keep the predictions that are asked for.
 
     Raises:
         ValueError: keys are given and predictions are no dict, or none is there.

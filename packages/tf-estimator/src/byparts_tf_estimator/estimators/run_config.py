@@ -21,7 +21,7 @@ REPLACEABLE = (
 
 @symbol("estimator.RunConfig")
 class RunConfig:
-    """How an estimator runs.
+    """Options of the runs of an estimator.
 
     Args:
         model_dir: of checkpoints and summaries.

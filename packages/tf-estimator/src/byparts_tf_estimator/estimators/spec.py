@@ -1,4 +1,4 @@
-"""What a model function is asked for, and what it answers: `ModeKeys`, `EstimatorSpec`."""
+"""Modes that a model function is asked for, and its answer: `ModeKeys`, `EstimatorSpec`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from byparts_tf_estimator.training.scaffold import Scaffold
 
 @symbol("estimator.ModeKeys")
 class ModeKeys:
-    """What a model is built for."""
+    """Purposes that a model is built for."""
 
     TRAIN = "train"
     EVAL = "eval"

@@ -1,4 +1,4 @@
-"""How ready-made models take a step: an optimizer for each part of their variables."""
+"""Steps of ready-made models: an optimizer for each part of their variables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAMED = {
 
 @dataclass(frozen=True)
 class Part:
-    """What adds to the logits: a function in a variable scope, and its optimizer."""
+    """A summand of the logits: a function in a variable scope, and its optimizer."""
 
     function: Callable[..., Tensor]
     optimizer: Callable[[], Any]
@@ -55,7 +55,7 @@ class Part:
 
 
 def optimizer_of(given: Any, rate: float) -> Callable[[], Any]:
-    """What makes the optimizer, in the graph it is for.
+    """A function that makes the optimizer, in the graph it is for.
 
     Raises:
         ValueError: the name is none of an optimizer; it is no optimizer.
@@ -74,7 +74,7 @@ def optimizer_of(given: Any, rate: float) -> Callable[[], Any]:
 
 
 def minimizing(parts: Sequence[Part]) -> Callable[[Tensor], Any]:
-    """What makes the operation that takes a step, of a loss."""
+    """A function of a loss that makes the operation which takes a step."""
 
     def minimize(loss: Tensor) -> Any:
         step = get_global_step()

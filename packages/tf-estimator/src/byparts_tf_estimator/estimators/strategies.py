@@ -42,7 +42,7 @@ class OneDevice:
 
     @contextmanager
     def scope(self) -> Iterator[Any]:
-        """Where variables are made that devices share: nothing changes."""
+        """Open a scope for variables that devices share; with one device it changes nothing."""
         _current.append(self)
         try:
             yield self
@@ -52,13 +52,13 @@ class OneDevice:
     def experimental_run_v2(
         self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None
     ) -> Any:
-        """What the function gives."""
+        """Call a function, and return its result."""
         return fn(*args, **(kwargs or {}))
 
     run = experimental_run_v2
 
     def call_for_each_replica(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """What the function gives."""
+        """Call a function, and return its result."""
         return fn(*args, **kwargs)
 
     def reduce(self, reduce_op: Any, value: Any, axis: Optional[int] = None) -> Any:
@@ -89,34 +89,34 @@ class OneDevice:
 
 @symbol("distribute.MirroredStrategy", "contrib.distribute.MirroredStrategy")
 class MirroredStrategy(OneDevice):
-    """One device, as a strategy of several copies that are kept equal."""
+    """A strategy of several copies that are kept equal; here of one device."""
 
 
 @symbol("distribute.OneDeviceStrategy", "contrib.distribute.OneDeviceStrategy")
 class OneDeviceStrategy(OneDevice):
-    """One device."""
+    """A strategy of one device."""
 
 
 @symbol("contrib.distribute.CollectiveAllReduceStrategy")
 class CollectiveAllReduceStrategy(OneDevice):
-    """One device, as a strategy of several machines."""
+    """A strategy of several machines; here of one device."""
 
 
 @symbol("distribute.experimental.MultiWorkerMirroredStrategy")
 class MultiWorkerMirroredStrategy(OneDevice):
-    """One device, as a strategy of several machines."""
+    """A strategy of several machines; here of one device."""
 
 
 @symbol(
     "distribute.experimental.ParameterServerStrategy", "contrib.distribute.ParameterServerStrategy"
 )
 class ParameterServerStrategy(OneDevice):
-    """One device, as a strategy of servers of variables."""
+    """A strategy of servers of variables; here of one device."""
 
 
 @symbol("distribute.experimental.CentralStorageStrategy")
 class CentralStorageStrategy(OneDevice):
-    """One device, as a strategy of variables in one place."""
+    """A strategy of variables in one place; here of one device."""
 
 
 _DEFAULT = OneDeviceStrategy()
@@ -141,7 +141,7 @@ def in_cross_replica_context() -> bool:
 
 
 class ReplicaContext:
-    """Where a program stands among the replicas of a strategy: it is the only one."""
+    """The place of a program among the replicas of a strategy: it is the only one."""
 
     replica_id_in_sync_group, num_replicas_in_sync = 0, 1
 
@@ -151,7 +151,7 @@ class ReplicaContext:
         return get_strategy()
 
     def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
-        """What `merge_fn` gives for the strategy and the arguments."""
+        """The result of `merge_fn` for the strategy and the arguments."""
         return merge_fn(self.strategy, *args, **(kwargs or {}))
 
     def all_reduce(self, reduce_op: Any, value: Any) -> Any:

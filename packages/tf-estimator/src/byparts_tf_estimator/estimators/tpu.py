@@ -23,7 +23,7 @@ def _names(name: str) -> tuple[str, ...]:
 
 @symbol(*_names("InputPipelineConfig"), "contrib.tpu.python.tpu.tpu_config.InputPipelineConfig")
 class InputPipelineConfig:
-    """Where input functions are called; here once, whatever is said."""
+    """Places in which input functions are called; here once, whatever is said."""
 
     PER_SHARD_V1, PER_HOST_V1, PER_HOST_V2, BROADCAST, SLICED = 1, 2, 3, 4, 5
 
@@ -42,14 +42,14 @@ class _TPUConfig(NamedTuple):
 
 @symbol(*_names("TPUConfig"))
 class TPUConfig(_TPUConfig):
-    """How a TPU would run; kept, and of no effect."""
+    """Options of a TPU; kept, and of no effect."""
 
     __slots__ = ()
 
 
 @symbol(*_names("RunConfig"))
 class TPURunConfig(RunConfig):
-    """How an estimator runs, with a `TPUConfig`.
+    """Options of the runs of an estimator, with a `TPUConfig`.
 
     Args:
         tpu_config: kept.
@@ -235,17 +235,17 @@ class TPUEstimator(Estimator):
         super().__init__(model_fn, model_dir, config, params, warm_start_from)
 
     def train(self, *arguments: Any, **given: Any) -> Any:
-        """As `Estimator.train`."""
+        """Train as `Estimator.train`."""
         with _marked("training_loop"):
             return super().train(*arguments, **given)
 
     def evaluate(self, *arguments: Any, **given: Any) -> dict[str, Any]:
-        """As `Estimator.evaluate`."""
+        """Evaluate as `Estimator.evaluate`."""
         with _marked("evaluation_loop"):
             return super().evaluate(*arguments, **given)
 
     def predict(self, *arguments: Any, **given: Any) -> Iterator[Any]:
-        """As `Estimator.predict`."""
+        """Predict as `Estimator.predict`."""
         with _marked("prediction_loop"):
             yield from super().predict(*arguments, **given)
 

@@ -23,7 +23,7 @@ class _Train(NamedTuple):
 
 @symbol("estimator.TrainSpec")
 class TrainSpec(_Train):
-    """How to train.
+    """Options of a training.
 
     Raises:
         ValueError: `max_steps` is not positive.
@@ -59,7 +59,7 @@ class _Eval(NamedTuple):
 
 @symbol("estimator.EvalSpec")
 class EvalSpec(_Eval):
-    """How to evaluate.
+    """Options of an evaluation.
 
     Raises:
         ValueError: a number is negative, or exporters have one name.

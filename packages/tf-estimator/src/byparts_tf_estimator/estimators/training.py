@@ -1,4 +1,4 @@
-"""One training of an estimator: from a model to the loss of its last step."""
+"""Trains an estimator once: from a model to the loss of its last step."""
 
 from __future__ import annotations
 

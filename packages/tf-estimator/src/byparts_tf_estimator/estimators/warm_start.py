@@ -157,7 +157,7 @@ def _in_new_order(old: Any, variable: Any, info: VocabInfo) -> Any:
 
 
 def _first_values(info: VocabInfo, dims: list[int]) -> Any:
-    """What words begin with that the old vocabulary has not."""
+    """First values of the words that the old vocabulary has not."""
     make = info.backup_initializer or GlorotUniform()
     session = named("Session")(graph=(graph := named("Graph")()))
     with graph.as_default(), session:

@@ -77,7 +77,7 @@ class KMeans:
         self._small, self._seed = use_mini_batch, random_seed
 
     def training_graph(self) -> tuple[Any, ...]:
-        """What a training needs.
+        """Tensors and operations that a training needs.
 
         Returns:
             Lists of one: distances of each point to all centres, its nearest cluster, its distance;

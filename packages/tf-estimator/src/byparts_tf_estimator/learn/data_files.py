@@ -1,4 +1,4 @@
-"""What data sets of files are made of, and where their files are: nothing is downloaded."""
+"""Data sets of files, and where their files are: nothing is downloaded."""
 
 from __future__ import annotations
 

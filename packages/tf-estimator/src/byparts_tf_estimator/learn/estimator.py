@@ -16,7 +16,7 @@ from byparts_tf_estimator.learn.model_functions import adapted
 
 @symbol("contrib.learn.RunConfig", "contrib.learn.estimators.run_config.RunConfig")
 class LearnRunConfig(RunConfig):
-    """How an estimator runs, with the arguments that contrib.learn had.
+    """Options of the runs of an estimator, with the arguments that contrib.learn had.
 
     Args:
         master: empty: there are no other processes.
@@ -75,12 +75,12 @@ class LearnEstimator:
 
     @property
     def config(self) -> Any:
-        """Its `RunConfig`."""
+        """The `RunConfig` of the estimator."""
         return self._estimator.config
 
     @property
     def params(self) -> Any:
-        """Its parameters."""
+        """The parameters of the model."""
         return self._estimator.params
 
     def get_variable_names(self) -> list[str]:
@@ -129,7 +129,7 @@ class LearnEstimator:
         batch_size: Optional[int] = None,
         monitors: Any = None,
     ) -> Any:
-        """As `fit`, by default one step."""
+        """Train as `fit`, by default one step."""
         return self.fit(x, y, input_fn, steps, batch_size, monitors)
 
     def evaluate(
@@ -163,7 +163,7 @@ class LearnEstimator:
         as_iterable: bool = True,
         iterate_batches: bool = False,
     ) -> Any:
-        """What the model predicts for each example: an iterator, or arrays."""
+        """The predictions of the model for each example: an iterator, or arrays."""
         given = feeding(x, None, input_fn, batch_size, shuffle=False, epochs=1)
         found = self._estimator.predict(given, outputs, yield_single_examples=not iterate_batches)
         return found if as_iterable else stacked(found, iterate_batches)

@@ -207,7 +207,7 @@ class Experiment:
         ]
 
     def test(self) -> Any:
-        """One step of training, one of evaluation; the metrics."""
+        """Train for one step, evaluate for one, and return the metrics."""
         self._train_steps, self._eval_steps = 1, 1
         return self.train_and_evaluate()[0]
 

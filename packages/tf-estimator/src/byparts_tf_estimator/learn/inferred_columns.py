@@ -27,7 +27,7 @@ def _column(name: str, x: Any) -> NumericColumn:
 
 @symbol("contrib.learn.infer_real_valued_columns_from_input_fn")
 def infer_real_valued_columns_from_input_fn(input_fn: Callable[[], Any]) -> list[NumericColumn]:
-    """As `infer_real_valued_columns_from_input`, of what an input function gives."""
+    """Make columns as `infer_real_valued_columns_from_input`, of an input function's result."""
     with named("Graph")().as_default():
         features, _ = input_fn()
         given = features if isinstance(features, dict) else {"": features}

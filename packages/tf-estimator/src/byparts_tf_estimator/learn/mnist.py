@@ -89,12 +89,12 @@ class DataSet:
 
     @property
     def num_examples(self) -> int:
-        """How many there are."""
+        """The number of images."""
         return self._num_examples
 
     @property
     def epochs_completed(self) -> int:
-        """How often all were given."""
+        """The number of times that all images were given."""
         return self._epochs_completed
 
     def next_batch(self, batch_size: int, fake_data: bool = False, shuffle: bool = True) -> Any:

@@ -61,7 +61,7 @@ def training(loss: Any, learning_rate: float) -> Any:
 
 @symbol(f"{_HERE}evaluation")
 def evaluation(logits: Any, labels: Any) -> Tensor:
-    """How many are right."""
+    """The number of examples whose class is right."""
     return reduce_sum(cast(in_top_k(logits, labels, 1), int32))
 
 

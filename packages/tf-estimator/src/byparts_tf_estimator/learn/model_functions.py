@@ -12,7 +12,7 @@ from byparts_tf_estimator.estimators.spec import EstimatorSpec
 
 @symbol("contrib.learn.ModeKeys")
 class ModeKeys:
-    """What a model is built for."""
+    """Purposes that a model is built for."""
 
     TRAIN = "train"
     EVAL = "eval"
@@ -33,7 +33,7 @@ class _Ops(NamedTuple):
 
 @symbol("contrib.learn.ModelFnOps", "contrib.learn.estimators.model_fn.ModelFnOps")
 class ModelFnOps(_Ops):
-    """What a model function gives.  See `tf.estimator.EstimatorSpec`."""
+    """The answer of a model function.  See `tf.estimator.EstimatorSpec`."""
 
     __slots__ = ()
 
@@ -143,7 +143,7 @@ def adapted(
 
 
 def as_spec(found: Any, mode: str, features: Any, labels: Any, asked: Any) -> EstimatorSpec:
-    """What a model function gave, as a spec with the metrics that are asked for.
+    """The answer of a model function, as a spec with the metrics that are asked for.
 
     Raises:
         ValueError: it gave something else.

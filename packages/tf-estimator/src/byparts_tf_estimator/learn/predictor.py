@@ -26,12 +26,12 @@ class Predictor:
 
     @property
     def graph(self) -> Any:
-        """Its graph."""
+        """The graph of the session."""
         return self._session.graph
 
     @property
     def session(self) -> Session:
-        """Its session."""
+        """The session that computes predictions."""
         return self._session
 
     @property
@@ -45,7 +45,7 @@ class Predictor:
         return self._fetches
 
     def __call__(self, input_dict: dict[str, Any]) -> Any:
-        """What is fetched, for these arrays by name.
+        """The fetched arrays, for these arrays by name.
 
         Raises:
             ValueError: a name is none that is fed.

@@ -19,7 +19,7 @@ _VARIABLES = ("Variable", "VariableV2", "AutoReloadVariable", "VarHandleOp")
 
 @symbol("train.ClusterSpec")
 class ClusterSpec:
-    """Which tasks there are: job -> addresses, as a list or by number; or a `ClusterDef`.
+    """Tasks by job: job -> addresses, as a list or by number; or a `ClusterDef`.
 
     Raises:
         TypeError: it is none of these.
@@ -58,7 +58,7 @@ class ClusterSpec:
         return self._jobs[job_name]
 
     def num_tasks(self, job_name: str) -> int:
-        """How many tasks a job has."""
+        """The number of tasks of a job."""
         return len(self._job(job_name))
 
     def task_indices(self, job_name: str) -> list[int]:
@@ -85,7 +85,7 @@ class ClusterSpec:
         }
 
     def as_cluster_def(self) -> Any:
-        """As a message."""
+        """The jobs and their tasks, as a message."""
         made = ClusterDef()
         for name in sorted(self._jobs):
             job = made.job.add(name=name)
@@ -170,17 +170,17 @@ class Server:
 
     @property
     def server_def(self) -> Any:
-        """What it is, as a message."""
+        """The server's job, task and cluster, as a message."""
         return self._def
 
     @property
     def target(self) -> str:
-        """What sessions are given."""
+        """The address that sessions are given."""
         address = self._def.cluster.job[0].tasks[self._def.task_index]
         return f"grpc://{address}"
 
     def start(self) -> None:
-        """It runs already."""
+        """Do nothing: the server runs already."""
 
     def join(self) -> None:
         """Refused: it would wait for other processes, for ever.

@@ -56,7 +56,7 @@ class SecondOrStepTimer:
         self._last_s: Optional[float] = None
 
     def should_trigger_for_step(self, step: int) -> bool:
-        """Whether it is time at this step."""
+        """Whether the timer triggers at this step."""
         if self._last_step is None:
             return True
         if self._last_step == step:
@@ -66,7 +66,7 @@ class SecondOrStepTimer:
         return self._every_steps is not None and step >= self._last_step + self._every_steps
 
     def update_last_triggered_step(self, step: int) -> tuple[Optional[float], Optional[int]]:
-        """This step is the last time now; seconds and steps since the one before, or `None`."""
+        """Note this step as the last; return seconds and steps since the one before, or `None`."""
         now_s = time.time()
         before = self._last_step, self._last_s
         self._last_step, self._last_s = step, now_s
@@ -133,25 +133,25 @@ class LoggingTensorHook(SessionRunHook):
         self._timer = None if self._only_at_end else SecondOrStepTimer(every_n_secs, every_n_iter)
 
     def begin(self) -> None:
-        """As `SessionRunHook.begin`."""
+        """Reset the timer and the count of runs, and look up the tensors."""
         if self._timer is not None:
             self._timer.reset()
         self._runs, self._now = 0, False
         self._found = {tag: _elements(t) for tag, t in self._tensors.items()}
 
     def before_run(self, run_context: SessionRunContext) -> Optional[SessionRunArgs]:
-        """As `SessionRunHook.before_run`."""
+        """Fetch the tensors, if it is time to log them."""
         self._now = self._timer is not None and self._timer.should_trigger_for_step(self._runs)
         return SessionRunArgs(self._found) if self._now else None
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
-        """As `SessionRunHook.after_run`."""
+        """Log the tensors, if they were fetched."""
         if self._now:
             self._log(run_values.results)
         self._runs += 1
 
     def end(self, session: Any) -> None:
-        """As `SessionRunHook.end`."""
+        """Log the tensors at the end, if that is wanted."""
         if self._at_end:
             self._log(session.run(self._found))
 
@@ -182,20 +182,20 @@ class StopAtStepHook(SessionRunHook):
         self._num_steps, self._last_step = num_steps, last_step
 
     def begin(self) -> None:
-        """As `SessionRunHook.begin`."""
+        """Find the global step."""
         self._step = step_for(self)
 
     def after_create_session(self, session: Any, coord: Any) -> None:
-        """As `SessionRunHook.after_create_session`."""
+        """Compute the last step from the number of steps."""
         if self._last_step is None:
             self._last_step = int(session.run(self._step)) + (self._num_steps or 0)
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
-        """As `SessionRunHook.before_run`."""
+        """Fetch the global step."""
         return SessionRunArgs(self._step)
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
-        """As `SessionRunHook.after_run`."""
+        """Ask to stop when the last step is reached."""
         last = self._last_step or 0
         if run_values.results + 1 >= last and run_context.session.run(self._step) >= last:
             run_context.request_stop()
@@ -217,11 +217,11 @@ class NanTensorHook(SessionRunHook):
         self._loss, self._fail = loss_tensor, fail_on_nan_loss
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
-        """As `SessionRunHook.before_run`."""
+        """Fetch the loss."""
         return SessionRunArgs(self._loss)
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
-        """As `SessionRunHook.after_run`.
+        """Stop the training, or raise, where the loss is no number.
 
         Raises:
             NanLossDuringTrainingError: the loss is no number.
@@ -243,11 +243,11 @@ class GlobalStepWaiterHook(SessionRunHook):
         self._until = wait_until_step
 
     def begin(self) -> None:
-        """As `SessionRunHook.begin`."""
+        """Find the global step."""
         self._step, self._reached = step_for(self), self._until <= 0
 
     def before_run(self, run_context: SessionRunContext) -> None:
-        """As `SessionRunHook.before_run`."""
+        """Wait until the global step is reached."""
         while not self._reached:
             self._reached = run_context.session.run(self._step) >= self._until
             if not self._reached:
@@ -265,11 +265,11 @@ class FinalOpsHook(SessionRunHook):
 
     @property
     def final_ops_values(self) -> Any:
-        """What they gave."""
+        """The results of the last fetches."""
         return self._values
 
     def end(self, session: Any) -> None:
-        """As `SessionRunHook.end`."""
+        """Run the last fetches, if there are any."""
         if self._final_ops is not None:
             self._values = session.run(self._final_ops, feed_dict=self._feed_dict)
 
@@ -282,5 +282,5 @@ class FeedFnHook(SessionRunHook):
         self.feed_fn = feed_fn
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
-        """As `SessionRunHook.before_run`."""
+        """Feed what the function returns."""
         return SessionRunArgs(None, self.feed_fn())

@@ -73,7 +73,7 @@ class ChiefSessionCreator(SessionCreator):
         )
 
     def create_session(self) -> Any:
-        """As `SessionCreator.create_session`."""
+        """Make a session whose variables have values, of a checkpoint or their first ones."""
         return self._manager().prepare_session(
             self._master,
             saver=self._scaffold.saver,
@@ -151,7 +151,7 @@ class HookedSession(_Hooked):
 
     @property
     def graph(self) -> Any:
-        """Of the session."""
+        """The graph of the session."""
         return self.session.graph
 
 
@@ -163,7 +163,7 @@ def _feed(feeds: dict[Any, Any], more: Any, conflict: str) -> None:
 
 
 class StepContext:
-    """What a function given to `run_step_fn` gets.
+    """The argument of a function given to `run_step_fn`.
 
     Attributes:
         session: the session, without hooks.
@@ -173,7 +173,7 @@ class StepContext:
         self.session, self._run = session, run_with_hooks
 
     def run_with_hooks(self, *args: Any, **kwargs: Any) -> Any:
-        """As `run` of the monitored session."""
+        """Run as `run` of the monitored session."""
         return self._run(*args, **kwargs)
 
     def request_stop(self) -> None:
@@ -186,7 +186,7 @@ class StepContext:
 
 
 class _Monitored:
-    """What `MonitoredSession` and `SingularMonitoredSession` have in common."""
+    """Session, hooks and errors of `MonitoredSession` and `SingularMonitoredSession`."""
 
     StepContext = StepContext
 
@@ -229,7 +229,7 @@ class _Monitored:
     def run(
         self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
     ) -> Any:
-        """As `Session.run`, with the hooks.
+        """Run as `Session.run`, with the hooks.
 
         Raises:
             RuntimeError: it is closed, or a hook has asked to stop.

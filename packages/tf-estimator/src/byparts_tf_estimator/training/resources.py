@@ -19,7 +19,7 @@ def shared_resources() -> list[Any]:
 
 @symbol("python.ops.resources.local_resources")
 def local_resources() -> list[Any]:
-    """Those that are of one session."""
+    """The resources that are of one session."""
     return get_collection(GraphKeys.LOCAL_RESOURCES)
 
 

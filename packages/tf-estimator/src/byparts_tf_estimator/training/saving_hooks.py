@@ -39,7 +39,7 @@ class CheckpointSaverListener:
         """Before a checkpoint is written."""
 
     def after_save(self, session: Any, global_step_value: int) -> Any:
-        """When it is written; true stops the training."""
+        """Do something after a checkpoint is written; true stops the training."""
 
     def end(self, session: Any, global_step_value: int) -> None:
         """At the end."""
@@ -82,14 +82,14 @@ class CheckpointSaverHook(SessionRunHook):
         self._listeners = list(listeners or ())
 
     def begin(self) -> None:
-        """As `SessionRunHook.begin`."""
+        """Open the summaries, find the global step, and tell the listeners."""
         self._writer = FileWriterCache.get(self._folder)
         self._step = step_for(self)
         for listener in self._listeners:
             listener.begin()
 
     def after_create_session(self, session: Any, coord: Any) -> None:
-        """As `SessionRunHook.after_create_session`."""
+        """Write the graph, and the first checkpoint."""
         step = int(session.run(self._step))
         graph = get_default_graph()
         write_graph(graph, self._folder, "graph.pbtxt")
@@ -100,11 +100,11 @@ class CheckpointSaverHook(SessionRunHook):
         self._timer.update_last_triggered_step(step)
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
-        """As `SessionRunHook.before_run`."""
+        """Fetch the global step."""
         return SessionRunArgs(self._step)
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
-        """As `SessionRunHook.after_run`."""
+        """Write a checkpoint, if it is time."""
         if not self._timer.should_trigger_for_step(int(run_values.results) + 1):
             return
         step = int(run_context.session.run(self._step))
@@ -114,7 +114,7 @@ class CheckpointSaverHook(SessionRunHook):
                 run_context.request_stop()
 
     def end(self, session: Any) -> None:
-        """As `SessionRunHook.end`."""
+        """Write the last checkpoint, and tell the listeners."""
         step = int(session.run(self._step))
         if step != self._timer.last_triggered_step():
             self._save(session, step)
@@ -171,18 +171,18 @@ class StepCounterHook(SessionRunHook):
         self._writer, self._folder = summary_writer, output_dir
 
     def begin(self) -> None:
-        """As `SessionRunHook.begin`."""
+        """Open the summaries, and find the global step."""
         if self._writer is None and self._folder:
             self._writer = FileWriterCache.get(self._folder)
         self._step = step_for(self)
         self._tag = f"{self._step.op.name}/sec"
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
-        """As `SessionRunHook.before_run`."""
+        """Fetch the global step."""
         return SessionRunArgs(self._step)
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
-        """As `SessionRunHook.after_run`."""
+        """Write the steps a second, if it is time."""
         if not self._timer.should_trigger_for_step(int(run_values.results) + 1):
             return
         step = int(run_context.session.run(self._step))
@@ -232,7 +232,7 @@ class SummarySaverHook(SessionRunHook):
         self._timer = SecondOrStepTimer(save_secs, save_steps)
 
     def begin(self) -> None:
-        """As `SessionRunHook.begin`."""
+        """Open the summaries, and find the global step."""
         if self._writer is None and self._folder:
             self._writer = FileWriterCache.get(self._folder)
         self._next: Optional[int] = None
@@ -240,7 +240,7 @@ class SummarySaverHook(SessionRunHook):
         self._step = step_for(self)
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
-        """As `SessionRunHook.before_run`."""
+        """Fetch the global step, and the summaries if it is time."""
         self._now = self._next is None or self._timer.should_trigger_for_step(self._next)
         fetches = {"global_step": self._step}
         found = self._found() if self._now else None
@@ -249,7 +249,7 @@ class SummarySaverHook(SessionRunHook):
         return SessionRunArgs(fetches)
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
-        """As `SessionRunHook.after_run`."""
+        """Write the summaries, if they were fetched."""
         results = run_values.results
         step = int(results["global_step"]) + 1
         if self._writer is None:
@@ -265,7 +265,7 @@ class SummarySaverHook(SessionRunHook):
         self._next = step + 1
 
     def end(self, session: Any) -> None:
-        """As `SessionRunHook.end`."""
+        """Write out all summaries."""
         if self._writer is not None:
             self._writer.flush()
 
@@ -292,18 +292,18 @@ class ProfilerHook(SessionRunHook):
         self._timer = SecondOrStepTimer(save_secs, save_steps)
 
     def begin(self) -> None:
-        """As `SessionRunHook.begin`."""
+        """Find the global step."""
         self._next: Optional[int] = None
         self._step = step_for(self)
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
-        """As `SessionRunHook.before_run`."""
+        """Ask for a trace, if it is time."""
         self._now = self._next is not None and self._timer.should_trigger_for_step(self._next)
         options = RunOptions(trace_level=RunOptions.FULL_TRACE) if self._now else None
         return SessionRunArgs(self._step, None, options)
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
-        """As `SessionRunHook.after_run`."""
+        """Write the trace, if there is one."""
         step = int(run_values.results) + 1
         if self._next is None:
             self._timer.update_last_triggered_step(step - 1)

@@ -42,7 +42,7 @@ def saver_or_default() -> Any:
 
 @symbol("train.Scaffold")
 class Scaffold:
-    """What `MonitoredSession` needs of a graph; what is not given is made by `finalize`.
+    """Operations that `MonitoredSession` needs of a graph; `finalize` makes what is not given.
 
     Args:
         init_op: gives variables their first values, fed `init_feed_dict`.
@@ -127,7 +127,7 @@ class Scaffold:
     def get_or_default(
         arg_name: str, collection_key: str, default_constructor: Callable[[], Any]
     ) -> Any:
-        """What is in a collection, or a new one that is added to it.
+        """The item of a collection, or a new one that is added to it.
 
         Raises:
             RuntimeError: there are several.

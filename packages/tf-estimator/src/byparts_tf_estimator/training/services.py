@@ -1,4 +1,4 @@
-"""What a supervisor does in the background: checkpoints, summaries, steps a second."""
+"""Work of a supervisor in the background: checkpoints, summaries, steps a second."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SVSummaryThread(LooperThread):
         self._sv, self._sess = sv, sess
 
     def run_loop(self) -> None:
-        """As `LooperThread.run_loop`."""
+        """Write the summaries once."""
         sv = self._sv
         if sv.global_step is None:
             text, step = self._sess.run(sv.summary_op), None
@@ -44,11 +44,11 @@ class SVStepCounterThread(LooperThread):
         self._last_s, self._last_step = 0.0, 0
 
     def start_loop(self) -> None:
-        """As `LooperThread.start_loop`."""
+        """Note time and step, before the first round."""
         self._last_s, self._last_step = time.time(), step_of(self._sess, self._counter)
 
     def run_loop(self) -> None:
-        """As `LooperThread.run_loop`."""
+        """Log and write the steps a second since the last time."""
         step, now_s = step_of(self._sess, self._counter), time.time()
         rate = (step - self._last_step) / max(now_s - self._last_s, 1e-9)
         self._last_s, self._last_step = now_s, step
@@ -66,7 +66,7 @@ class SVTimerCheckpointThread(LooperThread):
         self._sv, self._sess = sv, sess
 
     def run_loop(self) -> None:
-        """As `LooperThread.run_loop`."""
+        """Write a checkpoint."""
         sv = self._sv
         info("Saving checkpoint to path %s", sv.save_path)
         sv.saver.save(self._sess, sv.save_path, global_step=sv.global_step)

@@ -190,7 +190,7 @@ class SessionManager:
 
 
 def _missing(ready_op: Any, sess: Any) -> str:
-    """What keeps the graph from being ready, or ""."""
+    """Say what keeps the graph from being ready; "" if nothing does."""
     if ready_op is None:
         return ""
     try:

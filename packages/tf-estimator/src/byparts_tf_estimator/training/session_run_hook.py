@@ -9,7 +9,7 @@ from byparts_frontend_tf.symbols import symbol
 
 @symbol("train.SessionRunArgs", "estimator.SessionRunArgs")
 class SessionRunArgs(NamedTuple):
-    """What a hook adds to a run.
+    """Fetches and feeds that a hook adds to a run.
 
     Attributes:
         fetches: of any structure, or `None`.
@@ -24,7 +24,7 @@ class SessionRunArgs(NamedTuple):
 
 @symbol("train.SessionRunValues", "estimator.SessionRunValues")
 class SessionRunValues(NamedTuple):
-    """What a run gave.
+    """Results of a run, for a hook.
 
     Attributes:
         results: in the structure of the hook's fetches.
@@ -39,7 +39,7 @@ class SessionRunValues(NamedTuple):
 
 @symbol("train.SessionRunContext", "estimator.SessionRunContext")
 class SessionRunContext:
-    """What a hook is told of a run.
+    """Session and arguments of a run, for a hook.
 
     Attributes:
         original_args: what the program asked for, as `SessionRunArgs`.
@@ -64,14 +64,14 @@ class SessionRunHook:
         """Before the session is made: the graph may still be added to."""
 
     def after_create_session(self, session: Any, coord: Any) -> None:
-        """When variables have their values; also when the session is made anew."""
+        """Act in a new session whose variables have values; also when it is made anew."""
 
     def before_run(self, run_context: SessionRunContext) -> Optional[SessionRunArgs]:
-        """What to fetch and feed besides, or `None`."""
+        """Return what to fetch and feed besides, or `None`."""
         return None
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
-        """What the run gave; `run_context.request_stop` ends the training."""
+        """Act on the results of a run; `run_context.request_stop` ends the training."""
 
     def end(self, session: Any) -> None:
         """At the end, unless an exception is the end."""

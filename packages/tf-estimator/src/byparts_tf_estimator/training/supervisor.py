@@ -130,7 +130,7 @@ class Supervisor:
         self.global_step = self._or_default(global_step, GraphKeys.GLOBAL_STEP, self._step_by_name)
 
     def _or_default(self, given: Any, key: str, make: Any) -> Any:
-        """What is given, the first of a collection, or a new one that is added to it."""
+        """The given object, the first of a collection, or a new one that is added to it."""
         if given is not Supervisor.USE_DEFAULT:
             return given
         found = self._graph.get_collection(key)
@@ -287,7 +287,7 @@ class Supervisor:
                 self.summary_writer.close()
 
     def request_stop(self, ex: Any = None) -> None:
-        """As `Coordinator.request_stop`."""
+        """Ask all threads to stop, as `Coordinator.request_stop`."""
         self.coord.request_stop(ex=ex)
 
     def should_stop(self) -> bool:
@@ -295,7 +295,7 @@ class Supervisor:
         return self.coord.should_stop()
 
     def stop_on_exception(self) -> Any:
-        """As `Coordinator.stop_on_exception`."""
+        """A context that asks to stop where an exception is raised in it."""
         return self.coord.stop_on_exception()
 
     def wait_for_stop(self) -> None:

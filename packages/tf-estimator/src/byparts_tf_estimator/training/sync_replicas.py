@@ -61,13 +61,13 @@ class SyncReplicasOptimizer(Optimizer):
         self._applied = False
 
     def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
-        """As that of the optimizer."""
+        """Call the optimizer's `compute_gradients`."""
         return self._opt.compute_gradients(*args, **kwargs)
 
     def apply_gradients(
         self, grads_and_vars: Any, global_step: Any = None, name: Optional[str] = None
     ) -> Any:
-        """As that of the optimizer; then variables are averaged.
+        """Call the optimizer's `apply_gradients`; then variables are averaged.
 
         Raises:
             ValueError: there is no gradient, or no global step.
@@ -85,15 +85,15 @@ class SyncReplicasOptimizer(Optimizer):
             return group(self._averages.apply(self._averaged), name=name)
 
     def get_slot(self, *args: Any, **kwargs: Any) -> Any:
-        """As that of the optimizer."""
+        """Call the optimizer's `get_slot`."""
         return self._opt.get_slot(*args, **kwargs)
 
     def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
-        """As that of the optimizer."""
+        """Call the optimizer's `get_slot_names`."""
         return self._opt.get_slot_names(*args, **kwargs)
 
     def variables(self) -> list[Any]:
-        """As that of the optimizer."""
+        """Call the optimizer's `variables`."""
         found: list[Any] = self._opt.variables()
         return found
 

@@ -77,7 +77,7 @@ def _gatherer(source: Pipeline, context: Context, size: Tensor, drop: Tensor) ->
 def padded(
     source: Pipeline, batch_size: Any, shapes: Any, values: Any, drop_remainder: Any
 ) -> Pipeline:
-    """As `batched`, of elements that are filled up to a shape first.
+    """Batches as of `batched`, whose elements are filled up to a shape first.
 
     Args:
         source: the elements.
@@ -114,7 +114,7 @@ def padded(
 
 
 def _shape(given: Any) -> tuple[Dims, Tensor]:
-    """What is known of a shape to fill up to, and the shape as a tensor with -1."""
+    """The known part of a shape to fill up to, and the shape as a tensor with -1."""
     if isinstance(given, Tensor):
         tensor = convert_to_tensor(given, int64)
         return static_dims(tensor), tensor

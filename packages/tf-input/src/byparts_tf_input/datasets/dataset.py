@@ -56,7 +56,7 @@ class Dataset:
 
     @staticmethod
     def from_tensors(tensors: Any) -> Dataset:
-        """One element: these tensors."""
+        """A dataset with a single element: these tensors."""
         return Dataset(sources.of_tensors(tensors))
 
     @staticmethod
@@ -68,7 +68,7 @@ class Dataset:
     def from_generator(
         generator: Function, output_types: Any, output_shapes: Any = None, args: Any = None
     ) -> Dataset:
-        """What a Python generator yields, in the structure of `output_types`."""
+        """A dataset of what a Python generator yields, in the structure of `output_types`."""
         return Dataset(sources.of_generator(generator, output_types, output_shapes, args))
 
     @staticmethod
@@ -165,7 +165,7 @@ class Dataset:
         padding_values: Any = None,
         drop_remainder: Any = False,
     ) -> Dataset:
-        """As `batch`, of elements that are filled up to one shape."""
+        """Batches as of `batch`, whose elements are filled up to one shape."""
         given = padded_shapes, padding_values, drop_remainder
         return Dataset(batching.padded(self._pipeline, batch_size, *given))
 
@@ -183,7 +183,7 @@ class Dataset:
     # Functions of elements
 
     def map(self, map_func: Function, num_parallel_calls: Any = None) -> Dataset:
-        """What a function gives of each element."""
+        """The results of a function of each element."""
         return Dataset(mapping.mapped(self._pipeline, map_func))
 
     map_with_legacy_function = map
@@ -221,7 +221,7 @@ class Dataset:
         return reduced(self._pipeline, parts, function)
 
     def apply(self, transformation_func: Function) -> Dataset:
-        """What a function of the dataset gives: a dataset.
+        """The dataset that a function of this dataset gives.
 
         Raises:
             TypeError: it gives none.

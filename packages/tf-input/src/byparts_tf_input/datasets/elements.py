@@ -1,4 +1,4 @@
-"""What elements of a dataset are: nested tuples, named tuples and dicts of leaves.
+"""Elements of a dataset: nested tuples, named tuples and dicts of leaves.
 
 A leaf is a tensor, a sparse tensor or a dataset; `Spec` says what is known of it.  While a dataset
 runs an element is a `Row`: a tuple of its leaves, which are arrays, `SparseTensorValue`s and
@@ -27,7 +27,7 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Spec:
-    """What is known of one leaf.
+    """Dtype, shape and class of one leaf, as far as known.
 
     Attributes:
         dtype: of its elements; `variant` of a dataset.
@@ -58,7 +58,7 @@ def converted(value: Any) -> Any:
 
 
 def named(value: Any) -> Any:
-    """As `converted`, in a scope of the name that TensorFlow has for them."""
+    """Convert as `converted`, in a scope of the name that TensorFlow has for the tensors."""
     with name_scope("tensors"):
         return converted(value)
 
@@ -75,7 +75,7 @@ def _rebuilt(value: Any, leaf: Callable[[Any], Any]) -> Any:
 
 
 def spec_of(leaf: Any) -> Spec:
-    """What is known of a leaf."""
+    """The `Spec` of a leaf."""
     if isinstance(leaf, SparseTensor):
         return Spec(leaf.dtype.base_dtype, leaf.shape._dims, SparseTensor)
     if hasattr(leaf, "_pipeline"):
@@ -158,7 +158,7 @@ def with_dims(element: Any, change: Callable[[Dims], Dims]) -> Any:
 
 
 def either(first: Any, second: Any) -> Any:
-    """What is known of elements that are of one kind or of the other.
+    """The specs that fit elements of both datasets, of which each element is in one.
 
     Raises:
         TypeError: their dtypes or classes differ.
@@ -179,7 +179,7 @@ def either(first: Any, second: Any) -> Any:
 
 
 def compatible(wanted: Any, given: Any) -> Optional[str]:
-    """What of elements is not as wanted: "types", "shapes" or "classes"; `None`: nothing."""
+    """Name what differs in given elements: "types", "shapes" or "classes"; `None`: nothing."""
     for what, of in (("types", types_of), ("classes", classes_of)):
         if of(wanted) != of(given):
             return what
@@ -188,7 +188,7 @@ def compatible(wanted: Any, given: Any) -> Optional[str]:
 
 
 def stacked(rows: Sequence[Row]) -> Row:
-    """One row of several: their leaves along a new first axis.
+    """Stack the leaves of several rows along a new first axis, into one row.
 
     Raises:
         InvalidArgumentError: their shapes differ.

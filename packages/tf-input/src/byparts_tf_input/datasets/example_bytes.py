@@ -26,7 +26,7 @@ Features = dict[str, Span]  # name -> where its `Feature` is
 
 
 def spans(data: bytes, span: Span, number: int) -> list[Span]:
-    """Where the fields of this number, which have a length, are in a message.
+    """The ranges of bytes of a message in which the fields of this number, with a length, are.
 
     Raises:
         DecodeError: it is damaged.

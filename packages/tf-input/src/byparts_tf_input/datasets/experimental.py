@@ -119,7 +119,7 @@ def ignore_errors() -> Transformation:
 
 @_both("scan")
 def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Transformation:
-    """What a function of the last state and an element gives beside the new state."""
+    """The results of a function of the last state and an element, without the new states."""
 
     def apply(dataset: Dataset) -> Dataset:
         structure = converted(initial_state)

@@ -1,4 +1,4 @@
-"""What is read of an Example: `FixedLenFeature` and its like."""
+"""Descriptions of the features to read of an Example: `FixedLenFeature` and its like."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from byparts_tf_files.shape import as_dims
 class FixedLenFeature(
     namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"], defaults=[None])
 ):
-    """As many values as the shape has: a dense tensor."""
+    """A feature with as many values as the shape has, read as a dense tensor."""
 
     __slots__ = ()
 
@@ -121,7 +121,7 @@ def _dense(name: Any, given: Any, sequences: bool) -> Any:
 
 
 def _default(given: Any, dims: Any) -> Any:
-    """What stands for a missing feature, as an array; `None`: nothing does.
+    """The array that stands for a missing feature; `None`: nothing does.
 
     Raises:
         ValueError: it is a tensor whose value is not known while the graph is built.

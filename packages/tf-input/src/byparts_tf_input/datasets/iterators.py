@@ -101,7 +101,7 @@ def _make(lowering: Any, op: Operation) -> None:
 
 
 def _kept(tensor: Tensor, array: Any) -> Any:
-    """What a dataset may keep: the array of a feed is the program's, which may change it."""
+    """An array that a dataset may keep: a copy of a feed, which the program may change."""
     own = tensor.op.type == "Const" or not isinstance(array, np.ndarray)
     return array if own else array.copy()
 
@@ -157,7 +157,7 @@ STRING_HANDLE = Kind(
 
 @symbol("data.Iterator", "contrib.data.Iterator")
 class Iterator:
-    """Where in a dataset a session is.
+    """The position of a session in a dataset.
 
     Args:
         element: the specs of its elements.
@@ -253,7 +253,7 @@ class Iterator:
         return STRING_HANDLE(name=name, iterator=self)
 
     def started(self, session: Any, op: Operation) -> Started:
-        """What runs in a session.
+        """The started dataset of a session; starts the iterator if it starts by itself.
 
         Raises:
             FailedPreconditionError: nothing was started.

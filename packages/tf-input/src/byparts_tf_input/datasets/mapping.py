@@ -29,7 +29,7 @@ AUTOTUNE = -1
 
 
 def mapped(source: Pipeline, map_func: Callable[..., Any]) -> Pipeline:
-    """What a function gives of each element."""
+    """The results of a function of each element."""
     function = Function(map_func, source.element)
 
     def start(context: Context) -> Next:
@@ -234,7 +234,7 @@ def state_function(
 def scanned(
     source: Pipeline, initial: Any, parts: list[Tensor], function: Callable[..., Any]
 ) -> Pipeline:
-    """What a function of the last state and an element gives beside the new state."""
+    """The results of a function of the last state and an element, without the new states."""
     scan = state_function(initial, source, function, lambda made: made[0])
     count = len(flatten(scan.element[0]))
 

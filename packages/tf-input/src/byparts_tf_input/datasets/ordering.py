@@ -1,4 +1,4 @@
-"""Which elements come, and in what order: shuffled, repeated, some of them, of several datasets."""
+"""Order of elements: shuffled, repeated, some of them, of several datasets in turn."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def concatenated(first: Pipeline, second: Pipeline) -> Pipeline:
 
 
 def zipped(datasets: Any, sources: tuple[Pipeline, ...]) -> Pipeline:
-    """One element of each, in the structure in which the datasets are."""
+    """Elements made of an element of each dataset, in the structure in which the datasets are."""
 
     def start(context: Context) -> Next:
         starts = [s.start(context) for s in sources]

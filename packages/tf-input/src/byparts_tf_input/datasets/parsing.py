@@ -46,7 +46,7 @@ PARSE_LISTS = _kind("ParseSingleSequenceExample", of_lists)
 
 
 def _specs(features: dict[str, Any], batch: Sequence[Optional[int]]) -> list[Spec]:
-    """What is known of the result for each feature; `batch`: the axes in front."""
+    """Specs of the results, one for each feature; `batch`: the axes in front."""
     return [_spec(f, (*batch,)) for f in features.values()]
 
 

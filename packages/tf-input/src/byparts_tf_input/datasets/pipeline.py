@@ -31,7 +31,7 @@ class EndOfSequence(Exception):  # no error: a dataset has no more elements
 
 
 class Context:
-    """What a dataset has when it starts.
+    """Session, tensors and outer datasets with which a dataset starts.
 
     Args:
         session: its variables and resources.
@@ -46,7 +46,7 @@ class Context:
         self._kept: dict[Any, Any] = {}
 
     def value(self, key: Any) -> Any:
-        """What a tensor or the dataset of an argument is."""
+        """The value of a tensor, or the dataset that a function got as an argument."""
         context: Optional[Context] = self
         while context is not None:
             if key in context._values:
@@ -59,7 +59,7 @@ class Context:
         return int(self.value(tensor))
 
     def kept(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What is made once for a start of the whole pipeline, such as a cache."""
+        """Make an object once for a start of the whole pipeline, such as a cache."""
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]
@@ -116,7 +116,7 @@ def evaluated(session: BaseSession, tensors: Sequence[Tensor]) -> dict[Tensor, A
 
 
 def random_of(seed: Any) -> tuple[Callable[[Context], Random], tuple[Tensor, ...]]:
-    """What makes a source of random numbers of a seed and the graph's, and the tensors it needs.
+    """A function that makes a random source of a seed and the graph's; the tensors it needs.
 
     Without seeds it is of chance.
     """

@@ -28,7 +28,7 @@ Read = Callable[[Any, Context], Iterator[Row]]
 
 
 def _rows(path: str, compression: str, read: Read, context: Context) -> Iterator[Row]:
-    """What `read` gives of an open file.
+    """Open a file and yield the rows that `read` finds in it.
 
     Raises:
         OpError: the file cannot be read.

@@ -1,4 +1,4 @@
-"""What a whole dataset comes to, as tensors: `reduce`, and the one element that there is."""
+"""Results of a whole dataset, as tensors: `reduce`, and its only element."""
 
 from __future__ import annotations
 

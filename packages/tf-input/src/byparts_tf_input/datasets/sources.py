@@ -1,4 +1,4 @@
-"""Where elements come from: tensors, their slices, numbers, Python generators."""
+"""Sources of elements: tensors, their slices, numbers, Python generators."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from byparts_tf_input.datasets.pipeline import (
 
 
 def of_tensors(tensors: Any) -> Pipeline:
-    """One element: these tensors."""
+    """A pipeline with a single element: these tensors."""
     structure = named(tensors)
     parts = [t for leaf in flatten(structure) for t in tensors_of(leaf)]
     element = map_structure(spec_of, structure)

@@ -1,4 +1,4 @@
-"""How batches are made: a queue of elements, which runners fill."""
+"""Makes batches: a queue of elements, which runners fill."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from byparts_tf_input.queues.queues import FIFOQueue, PaddingFIFOQueue, RandomSh
 
 @dataclass(frozen=True)
 class Batches:
-    """How elements become batches.
+    """Options of making batches of elements.
 
     Attributes:
         batch_size: elements in a batch.

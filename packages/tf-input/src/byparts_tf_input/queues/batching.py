@@ -78,7 +78,7 @@ def maybe_batch(
     shared_name: Optional[str] = None,
     name: Optional[str] = None,
 ) -> Any:
-    """As `batch`, of elements for which `keep_input` is true."""
+    """Make batches as `batch`, of elements for which `keep_input` is true."""
     how = Batches(
         *(batch_size, capacity, enqueue_many, shapes, dynamic_pad, allow_smaller_final_batch),
         shared_name,
@@ -98,7 +98,7 @@ def batch_join(
     shared_name: Optional[str] = None,
     name: Optional[str] = None,
 ) -> Any:
-    """As `batch`, with a thread for each of several lists or dicts of tensors."""
+    """Make batches as `batch`, with a thread for each of several lists or dicts of tensors."""
     return maybe_batch_join(
         *(tensors_list, True, batch_size, capacity, enqueue_many, shapes, dynamic_pad),
         *(allow_smaller_final_batch, shared_name, name),
@@ -118,7 +118,7 @@ def maybe_batch_join(
     shared_name: Optional[str] = None,
     name: Optional[str] = None,
 ) -> Any:
-    """As `batch_join`, of elements for which `keep_input` is true."""
+    """Make batches as `batch_join`, of elements for which `keep_input` is true."""
     how = Batches(
         *(batch_size, capacity, enqueue_many, shapes, dynamic_pad, allow_smaller_final_batch),
         shared_name,
@@ -140,7 +140,7 @@ def shuffle_batch(
     shared_name: Optional[str] = None,
     name: Optional[str] = None,
 ) -> Any:
-    """As `batch`, in random order.
+    """Make batches as `batch`, of elements in random order.
 
     `min_after_dequeue` elements stay behind, to be mixed with others; `seed` is of the order.
     """
@@ -165,7 +165,7 @@ def maybe_shuffle_batch(
     shared_name: Optional[str] = None,
     name: Optional[str] = None,
 ) -> Any:
-    """As `shuffle_batch`, of elements for which `keep_input` is true."""
+    """Make batches as `shuffle_batch`, of elements for which `keep_input` is true."""
     how = Batches(
         batch_size, capacity, enqueue_many, shapes, False, allow_smaller_final_batch, shared_name
     )
@@ -186,7 +186,7 @@ def shuffle_batch_join(
     shared_name: Optional[str] = None,
     name: Optional[str] = None,
 ) -> Any:
-    """As `shuffle_batch`, with a thread for each of several lists or dicts of tensors."""
+    """Make batches as `shuffle_batch`, with a thread for each of several lists of tensors."""
     return maybe_shuffle_batch_join(
         *(tensors_list, batch_size, capacity, min_after_dequeue, True, seed, enqueue_many, shapes),
         *(allow_smaller_final_batch, shared_name, name),
@@ -207,7 +207,7 @@ def maybe_shuffle_batch_join(
     shared_name: Optional[str] = None,
     name: Optional[str] = None,
 ) -> Any:
-    """As `shuffle_batch_join`, of elements for which `keep_input` is true."""
+    """Make batches as `shuffle_batch_join`, of elements for which `keep_input` is true."""
     how = Batches(
         batch_size, capacity, enqueue_many, shapes, False, allow_smaller_final_batch, shared_name
     )

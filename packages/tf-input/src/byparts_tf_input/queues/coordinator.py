@@ -182,7 +182,7 @@ class LooperThread(threading.Thread):
         return thread
 
     def run(self) -> None:
-        """What the thread does."""
+        """Run the loop until the coordinator says to stop, in the thread."""
         with self._coord.stop_on_exception():
             self.start_loop()
             if self._interval_s is None:

@@ -153,11 +153,11 @@ class QueueBase:
         )
 
     def is_closed(self, name: Optional[str] = None) -> Tensor:
-        """Whether it is closed."""
+        """A bool that says whether the queue is closed."""
         return kinds.IS_CLOSED(self._queue_ref, name=name or f"{self._name}_Is_Closed")
 
     def size(self, name: Optional[str] = None) -> Tensor:
-        """How many elements it has."""
+        """The number of elements in the queue."""
         return kinds.SIZE(self._queue_ref, name=name or f"{self._name}_Size")
 
     def _inputs(self, vals: Any) -> list[Tensor]:
@@ -204,7 +204,7 @@ class QueueBase:
 
 
 def dtypes_of(given: Any) -> list[DType]:
-    """One dtype or several, as a list."""
+    """A list of dtypes, of one dtype or of several."""
     return [
         as_dtype(d).base_dtype for d in (given if isinstance(given, (list, tuple)) else [given])
     ]

@@ -106,7 +106,7 @@ class QueueRunner:
 
     @property
     def exceptions_raised(self) -> list[BaseException]:
-        """What threads without a coordinator raised."""
+        """The exceptions of threads without a coordinator."""
         return self._raised
 
     @property

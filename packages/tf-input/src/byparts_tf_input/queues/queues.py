@@ -91,7 +91,7 @@ class RandomShuffleQueue(QueueBase):
 
 @symbol("PaddingFIFOQueue", "queue.PaddingFIFOQueue")
 class PaddingFIFOQueue(QueueBase):
-    """As `FIFOQueue`, for elements whose sizes vary: `dequeue_many` pads with zeros or "".
+    """A `FIFOQueue` of elements whose sizes vary: `dequeue_many` pads with zeros or "".
 
     Raises:
         ValueError: the rank of a component is not said.

@@ -107,7 +107,7 @@ class ReaderBase:
 
     @property
     def supports_serialize(self) -> bool:
-        """Whether its state can be serialized: as in TensorFlow, of few; here of none."""
+        """Whether the reader's state can be serialized: in TensorFlow that of few, here of none."""
         return self._supports_serialize
 
     def read(self, queue: Any, name: Optional[str] = None) -> ReaderReadV2:
@@ -132,11 +132,11 @@ class ReaderBase:
         )
 
     def num_records_produced(self, name: Optional[str] = None) -> Tensor:
-        """How many records it has read."""
+        """The number of records that the reader has read."""
         return _PRODUCED(self._reader_ref, name=name)
 
     def num_work_units_completed(self, name: Optional[str] = None) -> Tensor:
-        """How many files it has finished."""
+        """The number of files that the reader has finished."""
         return _COMPLETED(self._reader_ref, name=name)
 
     def reset(self, name: Optional[str] = None) -> Operation:
@@ -159,7 +159,7 @@ class WholeFileReader(ReaderBase):
 
 @symbol("IdentityReader")
 class IdentityReader(ReaderBase):
-    """What comes from the queue is a record, and its key."""
+    """A reader without files: what comes from the queue is a record, and its key."""
 
     def __init__(self, name: Optional[str] = None) -> None:
         super().__init__(_IDENTITY(name=name), supports_serialize=True)
@@ -239,7 +239,7 @@ def _write(name: str, data: Any) -> None:
 
 @symbol("read_file", "io.read_file")
 def read_file(filename: TensorLike, name: Optional[str] = None) -> Tensor:
-    """What is in a file.
+    """The content of a file.
 
     Raises at run time:
         NotFoundError: there is none.

@@ -1,4 +1,4 @@
-"""What readers find in files: (key, record) after (key, record); and the state of a reader."""
+"""Records that readers find in files, as (key, record); and the state of a reader."""
 
 from __future__ import annotations
 

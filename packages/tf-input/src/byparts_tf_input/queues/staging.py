@@ -67,5 +67,5 @@ class StagingArea:
         return made if isinstance(made, dict) else tensors
 
     def size(self, name: Optional[str] = None) -> Tensor:
-        """How many elements wait."""
+        """The number of elements that wait."""
         return self._queue.size(name=name)

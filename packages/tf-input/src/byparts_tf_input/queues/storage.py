@@ -1,4 +1,4 @@
-"""What a queue of a session holds, and how threads wait at it.
+"""Content of a queue in a session, and the threads that wait at it.
 
 Elements are tuples of arrays, one for each component.  Who puts or takes gets a turn, in the order
 of asking, and waits for room or for elements when it is its turn; so an `enqueue_many` larger than
@@ -77,7 +77,7 @@ class Storage(Waiting):
     # What all do
 
     def size(self) -> int:
-        """How many elements there are."""
+        """The number of elements."""
         return len(self._elements)
 
     def put(self, elements: Sequence[Element]) -> None:
@@ -241,7 +241,7 @@ class PaddedStorage(Storage):
     kind = "PaddingFIFOQueue"
 
     def stacked(self, values: Sequence[Any], component: int) -> Any:
-        """As `Storage.stacked`, with zeros or empty strings at the ends of what is shorter."""
+        """Stack as `Storage.stacked`, with zeros or empty strings at the ends of shorter ones."""
         dims = tuple([max(lengths) for lengths in zip(*[v.shape for v in values], strict=True)])
         dtype = values[0].dtype
         made = np.full((len(values), *dims), b"" if dtype.kind == "O" else 0, dtype)

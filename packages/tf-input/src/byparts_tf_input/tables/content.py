@@ -1,4 +1,4 @@
-"""What a session keeps for a table: a dict from keys to values."""
+"""Content of a table in a session: a dict from keys to values."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Content:
             self.rows.pop(k, None)
 
     def size(self) -> Any:
-        """How many keys there are."""
+        """The number of keys."""
         return np.int64(len(self.rows))
 
     def export(self) -> tuple[Any, Any]:

@@ -25,7 +25,7 @@ from byparts_tf_input.tables.tables import LookupInterface, StaticHashTable
 
 @symbol("contrib.lookup.HasherSpec")
 class HasherSpec(NamedTuple):
-    """How strings are put in buckets."""
+    """A hash function, by name, that puts strings in buckets; and its key."""
 
     hasher: str
     key: Any
@@ -79,7 +79,7 @@ class IdTableWithHashBuckets(LookupInterface):
         return made
 
     def size(self, name: Optional[str] = None) -> Any:
-        """How many ids there are, with the buckets."""
+        """The number of ids, those of the buckets too."""
         known = np.int64(0) if self._table is None else self._table.size()
         return add(known, np.int64(self._count), name=name)
 

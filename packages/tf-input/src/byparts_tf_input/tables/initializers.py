@@ -1,4 +1,4 @@
-"""Where the keys and values of tables come from: tensors, and lines of a file."""
+"""Sources of the keys and values of tables: tensors, and lines of a file."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class KeyValueTensorInitializer:
 
 @symbol("lookup.TextFileIndex", "contrib.lookup.TextFileIndex")
 class TextFileIndex:
-    """What of a line is meant, where it is no column."""
+    """Numbers that stand for a whole line or its number, where a column is asked for."""
 
     WHOLE_LINE = -2
     LINE_NUMBER = -1
@@ -193,7 +193,7 @@ class TextFileInitializer:
 
     @property
     def shared_name(self) -> str:
-        """One name for all tables of such a file."""
+        """A name that all tables made of this file in this way share."""
         how = self._how
         return (
             f"hash_table_{self._filename}_{how['vocab_size']}_{how['key_index']}_"

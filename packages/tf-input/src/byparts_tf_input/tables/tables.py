@@ -66,7 +66,7 @@ _REMOVE = _write("LookupTableRemoveV2", lambda table, keys: table.remove(keys))
 
 @symbol("contrib.lookup.LookupInterface")
 class LookupInterface:
-    """What tables have in common.
+    """Attributes and calls that all tables have in common.
 
     Attributes:
         key_dtype: of keys.
@@ -103,11 +103,11 @@ class LookupInterface:
 
     @property
     def default_value(self) -> Tensor:
-        """Of keys that are not there."""
+        """The value of keys that are not in the table."""
         return self._default_value
 
     def size(self, name: Optional[str] = None) -> Tensor:
-        """How many keys there are."""
+        """The number of keys."""
         return _SIZE(self.resource_handle, name=name)
 
     def lookup(self, keys: Any, name: Optional[str] = None) -> Any:
@@ -215,7 +215,7 @@ class MutableHashTable(LookupInterface):
 
 @symbol("contrib.lookup.MutableDenseHashTable")
 class MutableDenseHashTable(MutableHashTable):
-    """As `MutableHashTable`; two keys are not for use.
+    """A `MutableHashTable` of which two keys are not for use.
 
     Args:
         key_dtype: of keys.

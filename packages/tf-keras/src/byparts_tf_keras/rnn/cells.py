@@ -186,7 +186,7 @@ class GRUCell(LayerRNNCell):
         return self._num_units
 
     def build(self, inputs_shape: Any) -> None:
-        """Of the gates r and u, and of the candidate."""
+        """Make the weights of the gates r and u, and of the candidate."""
         units, bias = self._num_units, self._bias_initializer
         rows = depth_of(inputs_shape) + units
         kernel = self._kernel_initializer
@@ -230,13 +230,13 @@ class MultiRNNCell(RNNCell):
 
     @property
     def state_size(self) -> Any:
-        """Of each cell; or of all side by side."""
+        """The sizes of all cells; or their sum, for states side by side."""
         each = tuple([c.state_size for c in self._cells])
         return each if self._state_is_tuple else sum(each)
 
     @property
     def output_size(self) -> Any:
-        """Of the last cell."""
+        """The size of the last cell's output."""
         return self._cells[-1].output_size
 
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What programs take of the inside of TensorFlow's `rnn_cell_impl`: `_linear`, checks of cells."""
+"""Names inside TensorFlow's `rnn_cell_impl` that programs take: `_linear`, checks of cells."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def linear(
 
 @symbol(*[f"{place}._Linear" for place in _PLACES])
 class Linear:
-    """As `linear`; the variables are made with the first inputs."""
+    """A layer that computes `linear`; the variables are made with the first inputs."""
 
     def __init__(
         self,

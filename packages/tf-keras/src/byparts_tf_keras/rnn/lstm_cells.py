@@ -62,7 +62,7 @@ class BasicLSTMCell(LayerRNNCell):
 
     @property
     def state_size(self) -> Any:
-        """Of c and h; or of both side by side."""
+        """The sizes of c and h; or their sum, for both side by side."""
         units = self._num_units
         return LSTMStateTuple(units, units) if self._state_is_tuple else 2 * units
 
@@ -121,17 +121,17 @@ class LSTMCell(LayerRNNCell):
 
     @property
     def state_size(self) -> Any:
-        """Of c and h; or of both side by side."""
+        """The sizes of c and h; or their sum, for both side by side."""
         h = self._num_proj or self._num_units
         return LSTMStateTuple(self._num_units, h) if self._state_is_tuple else self._num_units + h
 
     @property
     def output_size(self) -> Any:
-        """Of the projection, or units."""
+        """The size of the projection, or the units."""
         return self._num_proj or self._num_units
 
     def build(self, inputs_shape: Any) -> None:
-        """As `BasicLSTMCell`; three peepholes [units]; the projection [units, num_proj]."""
+        """Make the weights of `BasicLSTMCell`, peepholes [units], projection [units, num_proj]."""
         units, h = self._num_units, self._num_proj or self._num_units
         rows = depth_of(inputs_shape) + h
         self._kernel = self.add_weight("kernel", [rows, 4 * units], initializer=self._initializer)

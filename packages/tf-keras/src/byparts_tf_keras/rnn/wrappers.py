@@ -41,12 +41,12 @@ class _Wrapper(RNNCell):
 
     @property
     def state_size(self) -> Any:
-        """Of the cell inside."""
+        """The size of the state of the cell inside."""
         return self._cell.state_size
 
     @property
     def output_size(self) -> Any:
-        """Of the cell inside."""
+        """The size of the output of the cell inside."""
         return self._cell.output_size
 
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
@@ -216,7 +216,7 @@ class DeviceWrapper(_Wrapper):
         self._device = device
 
     def wrapped(self, inputs: Any, state: Any, scope: Any) -> Any:
-        """As the cell inside."""
+        """Call the cell inside."""
         return self.inner(inputs, state, scope)
 
 
@@ -258,7 +258,7 @@ class OutputProjectionWrapper(_Scoped):
 
     @property
     def output_size(self) -> Any:
-        """Of the projection."""
+        """The size of the projection."""
         return self._size
 
     def wrapped(self, inputs: Any, state: Any, scope: Any) -> Any:
