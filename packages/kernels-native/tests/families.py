@@ -25,14 +25,14 @@ def as_region(graph: Graph) -> Graph:
     return Graph.of(inputs, node.outputs)
 
 
-def family_of(graph: Graph) -> KernelFamily:
+def family_of(graph: Graph, constants: frozenset[int] = frozenset()) -> KernelFamily:
     """The kernels of the one node of a graph.
 
     Raises:
         Refused: they are compiled for each size.
     """
     (node,) = graph.nodes
-    return make().family(node.op, [v.type for v in node.inputs])
+    return make().family(node.op, [v.type for v in node.inputs], constants)
 
 
 def check(graph: Graph, family: KernelFamily, **sizes: int) -> Kernel:
@@ -66,12 +66,15 @@ def inputs_of(graph: Graph, seed: int = 0) -> list[Any]:
 
 
 def run(kernel: Kernel, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
-    """Bind a kernel to arrays and a workspace, and run it."""
-    memory = ctypes.create_string_buffer(kernel.workspace_bytes + 64)
-    start = -(-ctypes.addressof(memory) // 64) * 64
-    ctypes.memset(start, 0x7F, kernel.workspace_bytes)
+    """Bind a kernel to arrays and memory, and run it."""
+    sizes = kernel.workspace_bytes, kernel.persistent_bytes
+    memory = [ctypes.create_string_buffer(size + 64) for size in sizes]
+    starts = [-(-ctypes.addressof(m) // 64) * 64 for m in memory]
+    for start, size, fill in zip(starts, sizes, (0x7F, 0), strict=True):
+        ctypes.memset(start, fill, size)
+    space, kept = (start if size else None for start, size in zip(starts, sizes, strict=True))
     places = [[a.ctypes.data for a in arrays] for arrays in (inputs, outputs)]
-    kernel.bind(places[0], places[1], start if kernel.workspace_bytes else None, None)()
+    kernel.bind(places[0], places[1], space, kept)()
 
 
 def _assert_close(dtype: str, got: Any, wanted: Any, about: str) -> None:

@@ -175,6 +175,52 @@ def test_random_regions_at_all_sizes(emitter: str) -> None:
             check(graph, family, n=n, m=n % 5)
 
 
+@pytest.mark.parametrize("dtype", [*FLOAT_TYPES, "i32", "i64"])
+def test_products_at_all_sizes(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any of the three extents has a name; b in panels made before, or not."""
+    monkeypatch.setenv("BYPARTS_EMITTER", "c")
+    graphs = []
+    for left, right in ((False, False), (True, False), (False, True), (True, True)):
+        for m, k, n in (("n", 19, 70), (5, "n", 33), (13, 7, "n"), ("n", "m", 40)):
+            a, b = (m, k)[:: -1 if left else 1], (k, n)[:: -1 if right else 1]
+            x, w = given(*a, dtype=dtype), given(*b, dtype=dtype)
+            graphs.append(Graph.of([x, w], [ops.MatMul(left, right)(x, w)]))
+    families = [family_of(g, c) for g in graphs for c in (frozenset[int](), frozenset([1]))]
+    assert all(f.shared for f in families)
+    for i, family in enumerate(families):
+        for size in SIZES:
+            check(graphs[i // 2], family, n=size, m=9)
+
+
+def test_products_with_leading_axes_and_what_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leading axes have names, too; a sum goes into the bytes of what it is added to."""
+    monkeypatch.setenv("BYPARTS_EMITTER", "c")
+    x, y, c = given("n", 3, "m"), given("n", "m", 20), given("m", 20)
+    u, v = given("m", 7), given(7, 20)
+    graphs = [
+        Graph.of([x, y], [ops.MatMul()(x, y)]),
+        Graph.of([x, c], [ops.MatMul()(x, c)]),
+        Graph.of([c, u, v], [ops.AddMatmul(scale=-0.5)(c, u, v)]),
+    ]
+    for graph in graphs:
+        family = family_of(graph)
+        assert family.shared
+        for n, m in ((0, 2), (1, 1), (2, 0), (5, 65)):
+            check(graph, family, n=n, m=m)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention_at_all_sizes(causal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BYPARTS_EMITTER", "c")
+    q, k, v = (given(1, 2, "n", d) for d in (16, 16, 24))
+    y = ops.attention(q, k, v, causal=causal)
+    graph = Graph.of([q, k, v], y.node.outputs if y.node else [y])
+    family = family_of(graph)
+    assert family.shared
+    for n in (1, 2, 7, 64, 257):
+        check(graph, family, n=n)
+
+
 def test_names_are_words_of_other_languages(emitter: str) -> None:
     """A name of C, of our own code, or of letters that C does not have."""
     for name in ("int", "in0", "i1", "größe", "a"):

@@ -86,8 +86,12 @@ def _constant(op: Op, types: Sequence[TensorType], constants: frozenset[int]) ->
     return Kernel(bind)
 
 
-@kernels.compiles(ops.MatMul)
-def _matmul(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+@kernels.compiles(ops.MatMul, symbolic=True)
+def _matmul(
+    op: Op, types: Sequence[TensorType], constants: frozenset[int]
+) -> Kernel | KernelFamily:
+    if is_symbolic(op, types):
+        return products.family(op, types, constants)
     rows = columns.sums_of_rows(op, types)
     return products.matmul(op, types, constants) if rows is None else region_kernel(rows)
 
@@ -108,11 +112,13 @@ _OURS = "byparts_kernels_native"
 kernels.compiles(ops.Print, symbolic=True)(for_all_sizes(later(f"{_OURS}.functions", "evaluated")))
 kernels.compiles(ops.TopK)(later(f"{_OURS}.functions", "top_k"))
 kernels.compiles(*UPDATES)(updates.update)
-kernels.compiles(ops.AddMatmul)(sums.add_matmul)
+kernels.compiles(ops.AddMatmul, symbolic=True)(sums.add_matmul)
 kernels.compiles(panels.PackPanels)(panels.pack)
 kernels.compiles(panels.PanelMatmul)(panels.multiply)
-kernels.compiles(ops.Attention)(in_f32(later(f"{_OURS}.attention", "forward")))
-kernels.compiles(ops.AttentionGradient)(in_f32(later(f"{_OURS}.attention", "backward")))
+kernels.compiles(ops.Attention, symbolic=True)(in_f32(later(f"{_OURS}.attention", "forward")))
+kernels.compiles(ops.AttentionGradient, symbolic=True)(
+    in_f32(later(f"{_OURS}.attention", "backward"))
+)
 kernels.compiles(ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient)(
     in_f32(later(f"{_OURS}.convolution.kernels", "convolution"))
 )
