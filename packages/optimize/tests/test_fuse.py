@@ -101,10 +101,19 @@ def test_effects_are_never_enclosed() -> None:
 
 
 def test_unknown_shapes_are_left_alone() -> None:
-    x = Input(TensorType("f32", ("n",)), None, "x")
+    x = Input(TensorType("f32", (None,)), None, "x")
     graph = Graph.of((x,), (ops.tanh(ops.tanh(x)),))
 
     assert fuse(graph, elementwise) is graph
+
+
+def test_named_dimensions_are_joined_where_the_backend_takes_them() -> None:
+    """A backend that asks for a number is not asked again: such nodes stay as they are."""
+    x = Input(TensorType("f32", ("n",)), None, "x")
+    graph = Graph.of((x,), (ops.tanh(ops.sin(x)),))
+
+    assert regions(fuse(graph, elementwise)) == [["sin", "tanh"]]
+    assert fuse(graph, lambda node: node.outputs[0].type.size > 1) is graph
 
 
 def test_a_node_alone_is_a_region_where_that_is_asked() -> None:

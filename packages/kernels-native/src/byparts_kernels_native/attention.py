@@ -15,11 +15,13 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from byparts_graph_ir import Kernel, Refused, TensorType
+from byparts_graph_ir import Kernel, KernelFamily, Refused, TensorType
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import code
+from byparts_kernels_native.functions import evaluated
 from byparts_kernels_native.regions import nothing
 from byparts_kernels_native.tiles import TILES, tile_rows
+from byparts_op_loops.rules import is_symbolic
 from byparts_tensor_ir.emit.c import Source, emit_c
 from byparts_tensor_ir.emit.vectors import C_TYPES, vector_name
 from byparts_tensor_ir.expression import BYTES, Expr, const, variable
@@ -35,14 +37,48 @@ _LEAST_SHARED = 2_500_000  # multiplications, which take about 50 us
 _ZERO = const(0)
 
 
-def forward(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
-    """The kernel of `Attention`."""
+def forward(
+    op: Any, types: Sequence[TensorType], constants: frozenset[int]
+) -> Kernel | KernelFamily:
+    """The kernel of `Attention`, for named dimensions too."""
+    if is_symbolic(op, types):
+        return _family(op, types, types, False)
     return _kernel(op, types, types, False)
 
 
-def backward(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
-    """The kernel of `AttentionGradient`."""
+def backward(
+    op: Any, types: Sequence[TensorType], constants: frozenset[int]
+) -> Kernel | KernelFamily:
+    """The kernel of `AttentionGradient`, for named dimensions too."""
+    if is_symbolic(op, types):
+        return _family(op, types, types[1:4], True)
     return _kernel(op, types, types[1:4], True)
+
+
+def _family(
+    op: Any, given: Sequence[TensorType], types: Sequence[TensorType], gradient: bool
+) -> KernelFamily:
+    """The kernels for all sizes: their code has sizes as arguments, but for the scale.
+
+    Raises:
+        Refused: a dtype; or the scale follows from a dimension that is no number.
+    """
+    q, dtype = types[0], types[0].dtype
+    width = (q.shape or (None,))[-1]
+    if dtype not in ("f32", "f64") or not isinstance(width, int):
+        raise Refused(f"{op.name} of {q} for all sizes")
+    scale = width**-0.5 if op.scale is None else op.scale
+    source = _source(dtype, op.causal, scale, gradient)
+    code.later(source)
+    part = slice(1, 4) if gradient else slice(None)
+
+    def at(sized: Any, numbers: Sequence[TensorType]) -> Kernel:
+        try:
+            return _kernel(sized, numbers, numbers[part], gradient)
+        except Refused:  # of no elements: nothing is compiled for it
+            return evaluated(sized, numbers, frozenset())
+
+    return KernelFamily(at, source=source.body)
 
 
 def _kernel(

@@ -13,6 +13,7 @@ from byparts_graph_ir import (
     Backend,
     Fused,
     Kernel,
+    KernelFamily,
     Op,
     Pass,
     TensorType,
@@ -21,12 +22,12 @@ from byparts_graph_ir.backend.instruction import Move
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import panels, products, sums, updates, walk
 from byparts_kernels_native.converted import in_f32
-from byparts_kernels_native.regions import nothing, region_kernel
+from byparts_kernels_native.regions import nothing, region_family, region_kernel
 from byparts_op_loops.regions import columns
 from byparts_op_loops.regions.axes import RESHAPES, wanted
 from byparts_op_loops.regions.joins import joins
 from byparts_op_loops.regions.updates import UPDATES
-from byparts_op_loops.rules import LoopKernels, later
+from byparts_op_loops.rules import LoopKernels, for_all_sizes, is_symbolic, later
 from byparts_opset.dtypes import numpy_dtype
 from byparts_tensor_ir.compile import default_emitter
 
@@ -65,10 +66,12 @@ def view(memory: Any, offset: int, type: TensorType) -> int:
     return ctypes.addressof(ctypes.c_char.from_buffer(memory)) + offset
 
 
-@kernels.compiles(Fused)
-def fused(op: Fused, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+@kernels.compiles(Fused, symbolic=True)
+def fused(
+    op: Fused, types: Sequence[TensorType], constants: frozenset[int]
+) -> Kernel | KernelFamily:
     """A region as one function."""
-    return region_kernel(op.graph)
+    return region_family(op.graph) if is_symbolic(op, types) else region_kernel(op.graph)
 
 
 def _constant(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
@@ -83,13 +86,18 @@ def _constant(op: Op, types: Sequence[TensorType], constants: frozenset[int]) ->
     return Kernel(bind)
 
 
-@kernels.compiles(ops.MatMul)
-def _matmul(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+@kernels.compiles(ops.MatMul, symbolic=True)
+def _matmul(
+    op: Op, types: Sequence[TensorType], constants: frozenset[int]
+) -> Kernel | KernelFamily:
+    if is_symbolic(op, types):
+        return products.family(op, types, constants)
     rows = columns.sums_of_rows(op, types)
     return products.matmul(op, types, constants) if rows is None else region_kernel(rows)
 
 
-@kernels.compiles(*RESHAPES)
+@kernels.compiles(*RESHAPES, symbolic=True)
+@for_all_sizes
 def _bytes(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
     """A copy, where the planner does not make the output bytes of the input."""
 
@@ -99,16 +107,18 @@ def _bytes(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ke
     return Kernel(bind)
 
 
-kernels.add_regions(region_kernel, nothing, _constant)
+kernels.add_regions(region_kernel, nothing, _constant, region_family)
 _OURS = "byparts_kernels_native"
-kernels.compiles(ops.Print)(later(f"{_OURS}.functions", "evaluated"))
+kernels.compiles(ops.Print, symbolic=True)(for_all_sizes(later(f"{_OURS}.functions", "evaluated")))
 kernels.compiles(ops.TopK)(later(f"{_OURS}.functions", "top_k"))
 kernels.compiles(*UPDATES)(updates.update)
-kernels.compiles(ops.AddMatmul)(sums.add_matmul)
+kernels.compiles(ops.AddMatmul, symbolic=True)(sums.add_matmul)
 kernels.compiles(panels.PackPanels)(panels.pack)
 kernels.compiles(panels.PanelMatmul)(panels.multiply)
-kernels.compiles(ops.Attention)(in_f32(later(f"{_OURS}.attention", "forward")))
-kernels.compiles(ops.AttentionGradient)(in_f32(later(f"{_OURS}.attention", "backward")))
+kernels.compiles(ops.Attention, symbolic=True)(in_f32(later(f"{_OURS}.attention", "forward")))
+kernels.compiles(ops.AttentionGradient, symbolic=True)(
+    in_f32(later(f"{_OURS}.attention", "backward"))
+)
 kernels.compiles(ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient)(
     in_f32(later(f"{_OURS}.convolution.kernels", "convolution"))
 )

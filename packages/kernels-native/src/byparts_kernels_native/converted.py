@@ -11,21 +11,26 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import byparts_opset as ops
-from byparts_graph_ir import Graph, Input, Kernel, Op, TensorType
+from byparts_graph_ir import Graph, Input, Kernel, KernelFamily, Op, Refused, TensorType
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import walk
 from byparts_kernels_native.regions import region_kernel
+from byparts_op_loops.rules import is_symbolic
 from byparts_tensor_ir.expression import HALVES
 
 Rule = Callable[[Op, Sequence[TensorType], frozenset[int]], Kernel]
 
 
-def in_f32(rule: Rule) -> Rule:
+def in_f32(rule: Rule) -> Callable[..., Kernel | KernelFamily]:
     """The rule, for halves too, given one for f32."""
 
-    def made(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+    def made(
+        op: Op, types: Sequence[TensorType], constants: frozenset[int]
+    ) -> Kernel | KernelFamily:
         if not any(t.dtype in HALVES for t in types):
             return rule(op, types, constants)
+        if is_symbolic(op, types):
+            raise Refused(f"{op.name} of halves for all sizes")
         return _Converted(op, types, constants, rule).kernel()
 
     return made

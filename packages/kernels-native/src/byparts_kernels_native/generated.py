@@ -61,8 +61,13 @@ def generated(
 
     emitter, ours = code.emitter(), short_key(PACKAGES, kinds)
     record = kept_record((emitter, target().name), ours, key, new_record)
+    return generated_of(record)
+
+
+def generated_of(record: dict[str, Any]) -> Generated:
+    """The function of a record: its source, and the pairs that may be one array."""
     inplace = tuple([(i, o) for i, o in record.pop("inplace")])
-    source = (LlvmSource if emitter == "llvm" else Source).of(record)
+    source = (LlvmSource if code.emitter() == "llvm" else Source).of(record)
     return Generated(code.later(source), source.workspace_bytes, inplace, source.body)
 
 

@@ -189,8 +189,9 @@ def _fits(n: Node) -> bool:
 
 
 def _depth(n: Node) -> int:
-    """The number of products in each sum: the extent that both operands share."""
-    return n.inputs[0].type.dims[0 if n.op.transpose_a else 1]  # type: ignore[attr-defined]  # MatMul
+    """The number of products in each sum: the extent that both operands share; 1 if not known."""
+    a = n.inputs[0].type
+    return a.dims[0 if n.op.transpose_a else 1] if a.static else 1  # type: ignore[attr-defined]  # MatMul
 
 
 def _most_depth(n: Node) -> int:

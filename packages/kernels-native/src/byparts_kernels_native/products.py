@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from byparts_graph_ir import Kernel, Refused, TensorType
+from byparts_graph_ir import Kernel, KernelFamily, Refused, TensorType
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import blas, choice, code, dots, narrow
 from byparts_kernels_native.generated import Generated, Pairs, generated
+from byparts_kernels_native.products_of_sizes import Sizes, table
 from byparts_kernels_native.tilings import Matrices, Tiling, packed_bytes, tiling_of
 from byparts_op_loops.narrow import held, takes
 from byparts_tensor_ir.compile import default_emitter
@@ -61,6 +62,7 @@ class Way:
             packed b; "" where b is read as it is.
         packed_bytes: of the packed b.
         source: of `one`.
+        numbers: what stands at `gemm` where it is no product of a library: kept alive.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Way:
     pack: str = ""
     packed_bytes: int = 0
     source: str = ""
+    numbers: Any = None
 
 
 def matmul(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
@@ -81,6 +84,38 @@ def matmul(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> K
     if not takes(types[0].dtype):
         raise Refused(f"{op.name} of ({', '.join(map(str, types))}): C has no {types[0].dtype}")
     return kernel(_product(op, *types), len(types) - 1 in constants)
+
+
+def family(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> KernelFamily:
+    """The kernels of `matmul` for all sizes of named dimensions.
+
+    Raises:
+        Refused: a dtype, or there is no C++ compiler.
+    """
+    *c, a, _ = types
+    if c and c[0] != op.infer(*types)[0]:
+        raise Refused(f"{op.name}: what is added is not as large as the result")
+    scale = float(op.scale) if c else None
+    one = Matrices(1, 1, 1, a.dtype, op.transpose_a, op.transpose_b, scale)
+    code.later(_EACH)
+    sizes, constant_b = Sizes(one), len(types) - 1 in constants
+
+    def at(sized: Any, numbers: Sequence[TensorType]) -> Kernel:
+        p = _product(sized, *numbers)
+        once = constant_b and not p.lead
+        numbers_of, bytes = table(p.of, once), sizes.packed_bytes(p.of)
+        space, packed = (0, bytes) if once else (bytes, 0)
+        at, pack = ctypes.addressof(numbers_of), sizes.packing if once and bytes else ""
+        way = Way("all sizes", sizes.product, space, at, pack, packed, sizes.source, numbers_of)
+
+        def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, kept: Any) -> Run:
+            added, x, y = (0, *inputs) if p.of.added is None else inputs
+            return _run(p, way, (x, y, added, outputs[0]), workspace or 0, kept or 0)
+
+        inplace = () if p.of.added is None else ((0, 0),)
+        return Kernel(bind, space, packed, inplace, True, way.source)
+
+    return KernelFamily(at, source=sizes.source)
 
 
 def _product(op: Any, *types: TensorType) -> Product:
@@ -139,10 +174,10 @@ def _run(p: Product, way: Way, arguments: Sequence[int], workspace: int, packed:
     """A call for arguments (a, b, c, y), after b is packed."""
     a, b, c, y = arguments
     if way.pack:
-        code.call(way.pack, [b, packed, workspace])()
+        code.call(way.pack, [b, packed, workspace, way.gemm])()
         b = packed
     if not p.lead:
-        return code.call(way.one, [a, b, c, y, workspace, way.gemm])
+        return code.call(way.one, [a, b, c, y, workspace, way.gemm], way.numbers)
     one = (ctypes.c_void_p * 6)(a, b, c, y, workspace, way.gemm)
     size, numbers = BYTES[held(p.of.dtype)], [len(p.lead)]
     y_steps = _steps(p.lead, p.of.m * p.of.n)
@@ -150,7 +185,7 @@ def _run(p: Product, way: Way, arguments: Sequence[int], workspace: int, packed:
         numbers += [extent, *[step * size for step in steps]]
     axes = (ctypes.c_int64 * len(numbers))(*numbers)
     at = [code.address(way.one), ctypes.addressof(axes), ctypes.addressof(one)]
-    return code.call(code.later(_EACH), [*at, a, b, y], axes, one)
+    return code.call(code.later(_EACH), [*at, a, b, y], axes, one, way.numbers)
 
 
 # Calls a function of (a, b, c, y, ...) for each index of leading axes, the last one innermost.

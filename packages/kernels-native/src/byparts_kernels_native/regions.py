@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from byparts_graph_ir import Graph, Kernel
+from byparts_graph_ir import Graph, Kernel, KernelFamily
 from byparts_graph_ir.model.frozen import replace
-from byparts_kernels_native import walk
+from byparts_kernels_native import symbolic, walk
 from byparts_kernels_native.generated import Pairs, generated
 from byparts_op_loops.keys import kinds_of
 from byparts_op_loops.rules import stages_of
@@ -47,6 +47,15 @@ def region_kernel(graph: Graph) -> Kernel:
 
     kernel = generated(b"region" + graph.digest, loops, kinds_of(graph)).kernel()
     return replace(kernel, stages=partial(stages_of, graph, _FEW_COLUMNS))
+
+
+def region_family(graph: Graph) -> KernelFamily:
+    """The kernels of a graph as above whose types have named dimensions, for all sizes.
+
+    Raises:
+        Refused: as above, whatever the sizes are; or its types do not say a size.
+    """
+    return symbolic.region_family(graph, _FEW_COLUMNS)
 
 
 def _has_short_rows(func: Func) -> bool:

@@ -11,16 +11,19 @@ from functools import partial
 from typing import Any
 
 import byparts_opset as ops
-from byparts_graph_ir import Graph, Input, Kernel, Node, Pass, TensorType
+from byparts_graph_ir import Graph, Input, Kernel, KernelFamily, Node, Pass, TensorType
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import products, walk
 from byparts_kernels_native.grouped import grouped
 from byparts_kernels_native.regions import region_kernel
 from byparts_kernels_native.tilings import are_matrices_of_floats
+from byparts_op_loops.rules import is_symbolic
 from byparts_opset.accumulate import accumulate
 
 
-def add_matmul(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+def add_matmul(
+    op: Any, types: Sequence[TensorType], constants: frozenset[int]
+) -> Kernel | KernelFamily:
     """An `AddMatmul`: y = c + scale * a @ b, on the bytes of c where it is as large as y.
 
     Raises:
@@ -28,6 +31,8 @@ def add_matmul(op: Any, types: Sequence[TensorType], constants: frozenset[int]) 
     """
     c, a, b = types
     (y,) = op.infer(*types)
+    if is_symbolic(op, types):
+        return products.family(op, types, constants)
     if c == y:
         return products.matmul(op, types, constants)
     multiply, addend = products.matmul(op, (y, a, b), constants), Input(c)

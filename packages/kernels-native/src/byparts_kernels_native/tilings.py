@@ -81,7 +81,7 @@ class Tiling:
 def are_matrices_of_floats(a: TensorType, b: TensorType) -> bool:
     """Whether a and b are two matrices of floats, not empty, of one dtype."""
     alike = a.rank == b.rank == 2 and a.dtype == b.dtype
-    return alike and a.dtype in FLOATS and a.size * b.size > 0
+    return alike and a.dtype in FLOATS and a.static and b.static and a.size * b.size > 0
 
 
 @lru_cache(maxsize=1024)  # an unrolled loop has the same product in each round

@@ -18,14 +18,15 @@ from typing import Any, NamedTuple, Union
 import numpy as np
 
 import byparts_opset as ops
-from byparts_graph_ir import Table, TensorType
+from byparts_graph_ir import Refused, Table, TensorType
+from byparts_op_loops.extents import Extent, extents
 
 
 class At(NamedTuple):
     """The index of one dimension: offset + the sum of step * axis over (axis, step) in `steps`."""
 
-    offset: int = 0
-    steps: tuple[tuple[int, int], ...] = ()
+    offset: Extent = 0
+    steps: tuple[tuple[int, Extent], ...] = ()
 
 
 Place = tuple[At, ...]  # one for each dimension
@@ -43,7 +44,7 @@ class Piece:
         value: see `source`.
     """
 
-    dims: tuple[int, ...]
+    dims: tuple[Extent, ...]
     write: Place
     read: Place = ()
     source: int | None = 0
@@ -51,7 +52,30 @@ class Piece:
 
 
 Rule = Callable[..., list[Piece]]
-movement: Table[Rule] = Table("movement")  # op -> rule(op, *types of inputs), static types
+# op -> rule(op, *types of inputs); types may have names, and a rule may raise Refused then
+movement: Table[Rule] = Table("movement")
+
+
+class _Indices(NamedTuple):
+    """The indices start, start + step, ..., `length` of them, along one dimension."""
+
+    start: Extent
+    step: int
+    length: Extent
+
+    @property
+    def low(self) -> Extent:
+        """The least of them; 0 if there are none."""
+        if self.step > 0 or self.length == 0:
+            return self.start if self.length != 0 else 0
+        return self.start + (self.length - 1) * self.step
+
+    @property
+    def high(self) -> Extent:
+        """One more than the greatest; 0 if there are none."""
+        if self.step < 0 or self.length == 0:
+            return self.start + 1 if self.length != 0 else 0
+        return self.start + (self.length - 1) * self.step + 1
 
 
 def plain(rank: int) -> Place:
@@ -62,21 +86,21 @@ def plain(rank: int) -> Place:
 @movement.on(ops.Slice)
 def _slice(op: ops.Slice, x: TensorType) -> list[Piece]:
     taken = _ranges(op, x)
-    dims = tuple(map(len, taken))
+    dims = _counts(taken)
     return [Piece(dims, plain(len(dims)), _in_ranges(taken))]
 
 
 @movement.on(ops.SliceGradient)
 def _slice_gradient(op: ops.SliceGradient, dy: TensorType, like: TensorType) -> list[Piece]:
-    return _amid(_ranges(op, like), like.dims, 0)
+    return _amid(_ranges(op, like), extents(like), 0)
 
 
 @movement.on(ops.Pad)
 def _pad(op: ops.Pad, x: TensorType) -> list[Piece]:
     if op.mode != "constant":
         return _repeated(op, x)
-    padded = [(n, *pair) for n, pair in zip(x.dims, op.paddings, strict=True)]
-    taken = [range(low, low + n) for n, low, _ in padded]
+    padded = [(n, *pair) for n, pair in zip(extents(x), op.paddings, strict=True)]
+    taken = [_Indices(low, 1, n) for n, low, _ in padded]
     return _amid(taken, [low + n + high for n, low, high in padded], op.value)
 
 
@@ -116,70 +140,92 @@ def _runs(indices: Sequence[int]) -> list[_Run]:
 
 @movement.on(ops.Concat)
 def _concat(op: ops.Concat, *xs: TensorType) -> list[Piece]:
-    rank = len(xs[0].dims)
+    dims = [extents(x) for x in xs]
+    rank = len(dims[0])
     axis = op.axis % rank
     whole, pieces = plain(rank), []
-    starts = [0, *accumulate(x.dims[axis] for x in xs)]
-    for k, x in enumerate(xs):
+    starts: list[Extent] = [0, *accumulate([own[axis] for own in dims])]
+    for k, own in enumerate(dims):
+        if any(n != m for a, (n, m) in enumerate(zip(own, dims[0], strict=True)) if a != axis):
+            raise Refused(f"concat of {', '.join(map(str, xs))}: not equal whatever the names are")
         write = (*whole[:axis], At(starts[k], ((axis, 1),)), *whole[axis + 1 :])
-        pieces.append(Piece(x.dims, write, whole, k))
+        pieces.append(Piece(own, write, whole, k))
     return [p for p in pieces if 0 not in p.dims]
 
 
 @movement.on(ops.Transpose)
 def _transpose(op: ops.Transpose, x: TensorType) -> list[Piece]:
-    rank = len(x.dims)
+    dims = extents(x)
+    rank = len(dims)
     order = [a % rank for a in op.permutation or reversed(range(rank))]
     read = tuple([At(0, ((order.index(a), 1),)) for a in range(rank)])
-    return [Piece(tuple([x.dims[a] for a in order]), plain(rank), read)]
+    return [Piece(tuple([dims[a] for a in order]), plain(rank), read)]
 
 
 @movement.on(ops.Reverse)
 def _reverse(op: ops.Reverse, x: TensorType) -> list[Piece]:
-    gone = {a % len(x.dims) for a in op.axes}
-    taken = [range(n)[:: -1 if a in gone else 1] for a, n in enumerate(x.dims)]
-    return [Piece(x.dims, plain(len(x.dims)), _in_ranges(taken))]
+    dims = extents(x)
+    gone = {a % len(dims) for a in op.axes}
+    taken = [_Indices(n - 1, -1, n) if a in gone else _Indices(0, 1, n) for a, n in enumerate(dims)]
+    return [Piece(dims, plain(len(dims)), _in_ranges(taken))]
 
 
 @movement.on(ops.Tile)
 def _tile(op: ops.Tile, x: TensorType) -> list[Piece]:
-    rank, dims = len(x.dims), []
-    for repeats, n in zip(op.repeats, x.dims, strict=True):
+    own, dims = extents(x), list[Extent]()
+    rank = len(own)
+    for repeats, n in zip(op.repeats, own, strict=True):
         dims += [repeats, n]
-    write = tuple([At(0, ((2 * d, n), (2 * d + 1, 1))) for d, n in enumerate(x.dims)])
+    write = tuple([At(0, ((2 * d, n), (2 * d + 1, 1))) for d, n in enumerate(own)])
     read = tuple([At(0, ((2 * d + 1, 1),)) for d in range(rank)])
     return [Piece(tuple(dims), write, read)]
 
 
-def _ranges(op: ops.Slice | ops.SliceGradient, x: TensorType) -> list[range]:
+def _ranges(op: ops.Slice | ops.SliceGradient, x: TensorType) -> list[_Indices]:
     """The indices of x that are taken, for each dimension."""
+    dims = extents(x)
     steps = op.steps or (1,) * len(op.starts)
     slices = list(map(slice, op.starts, op.stops, steps))
-    slices += [slice(None)] * (len(x.dims) - len(slices))
-    return [range(n)[s] for n, s in zip(x.dims, slices, strict=True)]
+    slices += [slice(None)] * (len(dims) - len(slices))
+    return [_taken(n, s) for n, s in zip(dims, slices, strict=True)]
 
 
-def _in_ranges(taken: Sequence[range]) -> Place:
+def _taken(n: Extent, s: slice) -> _Indices:
+    """The indices of a slice of a dimension."""
+    if isinstance(n, int):
+        indices = range(n)[s]
+        return _Indices(indices.start, indices.step, len(indices))
+    if s.start in (None, 0) and s.stop is None and s.step in (None, 1):
+        return _Indices(0, 1, n)
+    raise Refused(f"a slice {s.start}:{s.stop}:{s.step} of a dimension of {n}")
+
+
+def _counts(taken: Sequence[_Indices]) -> tuple[Extent, ...]:
+    return tuple([r.length for r in taken])
+
+
+def _in_ranges(taken: Sequence[_Indices]) -> Place:
     return tuple([At(r.start, ((d, r.step),)) for d, r in enumerate(taken)])
 
 
-def _amid(taken: Sequence[range], dims: Sequence[int], value: Union[int, float]) -> list[Piece]:
+def _amid(
+    taken: Sequence[_Indices], dims: Sequence[Extent], value: Union[int, float]
+) -> list[Piece]:
     """The input in these ranges of an output that has `value` elsewhere.
 
     What lies outside along a dimension is inside along those before it, and anything behind it.
     """
     rank = len(dims)
-    pieces = [Piece(tuple(map(len, taken)), _in_ranges(taken), plain(rank))]
+    pieces = [Piece(_counts(taken), _in_ranges(taken), plain(rank))]
     for d, (r, n) in enumerate(zip(taken, dims, strict=True)):
-        others = [*taken[:d], range(0), *map(range, dims[d + 1 :])]
-        low, high = (min(r), max(r) + 1) if r else (0, 0)
-        for gap in (range(low), range(high, n)):
-            box = [*others[:d], gap, *others[d + 1 :]]
-            pieces.append(Piece(tuple(map(len, box)), _in_ranges(box), (), None, value))
-        if len(r) > 1 and abs(r.step) > 1:  # between the elements: an axis more, at the end
-            box = [*others[:d], r, *others[d + 1 :]]
-            extents = (*map(len, box[:d]), len(r) - 1, *map(len, box[d + 1 :]), abs(r.step) - 1)
+        before, behind = taken[:d], [_Indices(0, 1, end) for end in dims[d + 1 :]]
+        for gap in (_Indices(0, 1, r.low), _Indices(r.high, 1, n - r.high)):
+            box = [*before, gap, *behind]
+            pieces.append(Piece(_counts(box), _in_ranges(box), (), None, value))
+        if abs(r.step) > 1 and r.length > 1:  # between the elements: an axis more, at the end
+            box = [*before, r, *behind]
+            own = (*_counts(before), r.length - 1, *_counts(behind), abs(r.step) - 1)
             write = list(_in_ranges(box))
-            write[d] = At(low + 1, ((d, abs(r.step)), (rank, 1)))
-            pieces.append(Piece(extents, tuple(write), (), None, value))
+            write[d] = At(r.low + 1, ((d, abs(r.step)), (rank, 1)))
+            pieces.append(Piece(own, tuple(write), (), None, value))
     return [p for p in pieces if 0 not in p.dims]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import byparts_opset as ops
 from byparts_graph_ir import Op, Table
-from byparts_tensor_ir.expression import Expr, const
+from byparts_op_loops.extents import Extent
+from byparts_tensor_ir.expression import Expr, as_expr
 from byparts_tensor_ir.functions import cast
 from byparts_tensor_ir.statement import Reducer
 from byparts_tensor_ir.tensor import MAX, MIN, PROD, SUM
@@ -26,7 +27,7 @@ class Reduced:
     """
 
     reducer: Reducer
-    after: Callable[[Expr, int], Expr] = lambda x, n: x
+    after: Callable[[Expr, Extent], Expr] = lambda x, n: x
 
 
 reduction: Table[Callable[[Op], Reduced]] = Table("reduction")
@@ -46,4 +47,4 @@ for _kind, _reducer in _REDUCERS.items():
 
 @reduction.on(ops.Mean)
 def _mean(op: Op) -> Reduced:
-    return Reduced(SUM, lambda x, n: x / cast(const(n), x.dtype))
+    return Reduced(SUM, lambda x, n: x / cast(as_expr(n), x.dtype))

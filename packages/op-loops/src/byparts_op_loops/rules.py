@@ -7,7 +7,17 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 import byparts_opset as ops
-from byparts_graph_ir import Graph, Input, Kernel, Node, Op, Refused, Table, TensorType
+from byparts_graph_ir import (
+    Graph,
+    Input,
+    Kernel,
+    KernelFamily,
+    Node,
+    Op,
+    Refused,
+    Table,
+    TensorType,
+)
 from byparts_graph_ir.model.digest import op_text
 from byparts_op_loops.function import Function, function
 from byparts_op_loops.regions.axes import CONSTANTS, kinds, taken
@@ -47,7 +57,11 @@ class LoopKernels(Table[Any]):
         return super().__iter__()
 
     def add_regions(
-        self, region: Callable[[Graph], Kernel], nothing: Callable[[Pairs], Kernel], constant: Rule
+        self,
+        region: Callable[[Graph], Kernel],
+        nothing: Callable[[Pairs], Kernel],
+        constant: Rule,
+        family: Callable[[Graph], KernelFamily] | None = None,
     ) -> None:
         """Give each op of regions a rule: one op is a region of one node.
 
@@ -56,12 +70,19 @@ class LoopKernels(Table[Any]):
             nothing: the kernel of an op whose results have no elements; it gets the pairs that may
                 be one array.
             constant: the rule for what depends on no element of an input.
+            family: the kernels of a region whose types have named dimensions, if it takes such.
         """
 
-        def alone(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+        def alone(
+            op: Op, types: Sequence[TensorType], constants: frozenset[int]
+        ) -> Kernel | KernelFamily:
             inputs = tuple([Input(t) for t in types])
             node = Node(op, inputs)
             results = [v.type for v in node.outputs]
+            if is_symbolic(op, types):
+                if family is None or not taken(node):
+                    raise Refused(f"{type(op).__name__} of named dimensions is not generated")
+                return family(Graph.of(inputs, node.outputs))
             if not any(t.size for t in results):
                 return nothing(tuple([(i, o) for i, o in op.inplace if types[i] == results[o]]))
             if not any(t.size for t in types):
@@ -71,8 +92,28 @@ class LoopKernels(Table[Any]):
                 raise Refused(f"{type(op).__name__} on ({listed}) is not generated")
             return region(Graph.of(inputs, node.outputs))
 
-        self.compiles(*kinds())(alone)
-        self.compiles(*CONSTANTS, ops.Range, ops.Eye)(constant)
+        named = family is not None
+        self.compiles(*kinds(), symbolic=named)(alone)
+        at_each_size = for_all_sizes(constant) if named else constant
+        self.compiles(*CONSTANTS, ops.Range, ops.Eye, symbolic=named)(at_each_size)
+
+
+def is_symbolic(op: Op, types: Sequence[TensorType]) -> bool:
+    """Whether some dimension of an input or an output is no number."""
+    return not all(t.static for t in (*types, *op.infer(*types)))
+
+
+def for_all_sizes(rule: Rule) -> Callable[..., Kernel | KernelFamily]:
+    """The rule, which compiles nothing, for named dimensions too: it is asked at each size."""
+
+    def family(
+        op: Op, types: Sequence[TensorType], constants: frozenset[int]
+    ) -> Kernel | KernelFamily:
+        if is_symbolic(op, types):
+            return KernelFamily(lambda sized, numbers: rule(sized, numbers, constants))
+        return rule(op, types, constants)
+
+    return family
 
 
 def stages_of(graph: Graph, few_columns: int = 0) -> str:

@@ -20,7 +20,7 @@ from typing import NamedTuple, Optional
 from byparts_graph_ir import Fused, Graph, Input, Node, Op, Value, reads_of
 from byparts_graph_ir.backend.fused import lone_region
 from byparts_graph_ir.contract import checked
-from byparts_optimize.grow import Growth, Joins, may_join
+from byparts_optimize.grow import Growth, Joins, may_join, wants_named
 from byparts_optimize.merge import merge
 
 Wants = Callable[[Node], bool]
@@ -36,7 +36,8 @@ def fuse(
 ) -> Graph:
     """Return the program with each maximal convex region of wanted nodes as one `Fused` node.
 
-    Only nodes without effects, of static types, that are not `Fused` already, enter a region.
+    Only nodes without effects, of known shapes, that are not `Fused` already, enter a region.
+    Dimensions may have names, where `wants` and `joins` take such.
     Preserves values to the bit, effects and their order; nodes are reordered only where a region
     requires it.  Idempotent.  Calls `joins` and `Regions.join` O(edges) times.  What decomposed ops
     of a region have in common is computed once, unless two outputs would be one; the bodies of
@@ -56,7 +57,7 @@ def fuse(
     Raises:
         GraphError: `joins` returned something else than the two regions joined.
     """
-    wanted = [may_join(node) and wants(node) for node in graph.nodes]
+    wanted = [may_join(node) and wants_named(node, wants) for node in graph.nodes]
     if not any(wanted):
         return graph
     limits: dict[int, int] = {}  # index of a node -> the largest number of nodes of its region

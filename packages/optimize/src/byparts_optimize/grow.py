@@ -13,7 +13,17 @@ from itertools import pairwise
 from sys import maxsize
 from typing import Optional
 
-from byparts_graph_ir import Fused, Graph, GraphError, Node, Region, Value, has_effect, reads_of
+from byparts_graph_ir import (
+    Fused,
+    Graph,
+    GraphError,
+    Node,
+    Region,
+    ShapeError,
+    Value,
+    has_effect,
+    reads_of,
+)
 from byparts_optimize.regions import Regions
 
 Joins = Callable[[Region, Region], Optional[Region]]
@@ -120,7 +130,7 @@ def _siblings(graph: Graph, wanted: Sequence[bool]) -> Iterator[tuple[int, int]]
     readers: dict[Value, list[int]] = {}
     for i, node in enumerate(graph.nodes):
         for v in dict.fromkeys(node.inputs) if wanted[i] else ():
-            if v.type.size != 1:
+            if not v.type.static or v.type.size != 1:
                 readers.setdefault(v, []).append(i)
     for nodes in readers.values():
         for at, b in enumerate(nodes):
@@ -140,8 +150,20 @@ def _edges(graph: Graph, sources: Sequence[Sequence[int]]) -> list[set[int]]:
 
 
 def may_join(node: Node) -> bool:
-    """Whether the node may be in any region: static types, no effect, not a region itself."""
-    types = (v.type for v in (*node.inputs, *node.outputs))
-    return (
-        not has_effect(node.op) and not isinstance(node.op, Fused) and all(t.static for t in types)
-    )
+    """Whether the node may be in any region: known shapes, no effect, not a region itself.
+
+    Dimensions may have names.
+    """
+    shapes = [v.type.shape for v in (*node.inputs, *node.outputs)]
+    known = all(shape is not None and None not in shape for shape in shapes)
+    return known and not has_effect(node.op) and not isinstance(node.op, Fused)
+
+
+def wants_named(node: Node, wants: Callable[[Node], bool]) -> bool:
+    """Whether a backend wants a node; if it asks for the number of a named dimension, no."""
+    if all(v.type.static for v in (*node.inputs, *node.outputs)):
+        return wants(node)
+    try:
+        return wants(node)
+    except ShapeError:
+        return False

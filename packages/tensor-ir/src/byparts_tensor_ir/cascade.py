@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from byparts_tensor_ir.expression import FLOATS, Expr, variable
+from byparts_tensor_ir.expression import FLOATS, Expr, Operand, variable
 from byparts_tensor_ir.lower import index_nest
 from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement, Store, rebuilt, stores
 from byparts_tensor_ir.substitute import in_statements, variables
@@ -32,7 +32,7 @@ def cascaded(func: Func, longest: int = LONGEST, block: int = BLOCK, lanes: int 
     """The function, with its long sums of floats by blocks.
 
     Args:
-        func: a function for a CPU.  Loops whose extent is no number stay.
+        func: a function for a CPU.  A loop whose extent is no number has blocks, however many.
         longest: additions in turn that make no long sum.
         block: additions to one accumulator of a long sum.
         lanes: numbers that a vectorized loop adds at once.
@@ -70,9 +70,9 @@ class _Cascade:
 
     def _loop(self, loop: For, around: tuple[For, ...]) -> For:
         sums = [s for s in stores(loop.body) if _adds_floats(s) and loop.var in _over(s)]
-        if not sums or loop.extent.op != "const":
-            return loop
         at_once = self.lanes if loop.kind == "vectorize" else 1
+        if not sums or loop.extent.op != "const":
+            return self._of_unknown_length(loop, sums, around, at_once) if sums else loop
         rounds = -(-int(loop.extent.attr) // at_once)
         long = [s for s in sums if self.additions.get(s, 1) * rounds > self.longest]
         inner = [s for s in long if self.additions.get(s, 1) > 1]
@@ -82,23 +82,44 @@ class _Cascade:
             self.additions[s] = self.additions.get(s, 1) * rounds
         return self._blocks(loop, long, around, at_once) if long and rounds > self.block else loop
 
+    def _of_unknown_length(
+        self, loop: For, sums: list[Store], around: tuple[For, ...], at_once: int
+    ) -> For:
+        """A loop whose extent depends on sizes: blocks, of which one is not whole."""
+        inner = [s for s in sums if self.additions.get(s, 1) > 1]
+        if inner and at_once == 1:
+            body = self._apart(loop.body, inner, around)
+            return self._loop(replace(loop, body=body), around)
+        size = self.block * at_once
+        blocks, inside = self._block_of(loop, (loop.extent + size - 1) // size, size, sums, around)
+        self.additions.update(
+            {s: self.block for s in stores(inside) if s.targets in [x.targets for x in sums]}
+        )
+        return For(blocks, inside, "serial" if loop.kind == "vectorize" else loop.kind)
+
     def _blocks(self, loop: For, sums: list[Store], around: tuple[For, ...], at_once: int) -> For:
         """A loop over blocks, around one over the numbers of a block."""
         extent, size = int(loop.extent.attr), self.block * at_once
         if extent <= size:
             self.additions.update(dict.fromkeys(sums, extent))
             return loop
-        o = variable(f"{loop.name}_o", -(-extent // size))
+        o, inside = self._block_of(loop, -(-extent // size), size, sums, around)
+        outer = For(o, inside, "serial" if loop.kind == "vectorize" else loop.kind)
+        totals = [s for s in stores(inside) if s.targets in [x.targets for x in sums]]
+        return self._blocks(outer, totals, around, 1)
+
+    def _block_of(
+        self, loop: For, blocks: Operand, size: int, sums: list[Store], around: tuple[For, ...]
+    ) -> tuple[Expr, tuple[Statement, ...]]:
+        """The variable of the loop over blocks, and what is done for one block."""
+        o = variable(f"{loop.name}_o", blocks)
         i = variable(f"{loop.name}_i", size)
         body = in_statements(loop.body, {loop.var: o * size + i + loop.var.attr.low})
         new = dict(zip(stores(loop.body), stores(body), strict=True))
         self.additions.update({new[s]: n for s, n in self.additions.items() if s in new})
-        if extent % size:
-            body = (If(o * size + i < extent, body),)
-        inside = self._apart((For(i, body, loop.kind),), [new[s] for s in sums], around)
-        outer = For(o, inside, "serial" if loop.kind == "vectorize" else loop.kind)
-        totals = [s for s in stores(inside) if s.targets in [x.targets for x in sums]]
-        return self._blocks(outer, totals, around, 1)
+        if loop.extent.op != "const" or loop.extent.attr % size:
+            body = (If(o * size + i < loop.extent, body),)
+        return o, self._apart((For(i, body, loop.kind),), [new[s] for s in sums], around)
 
     def _apart(
         self, body: Sequence[Statement], sums: Sequence[Store], around: tuple[For, ...]

@@ -197,11 +197,37 @@ def _bound(e: Expr, side: int) -> int | None:
         rising, falling = not_negative(steep), not_negative(_times(steep, const(-1)))
         if not rising and not falling:
             return None
-        end = (_limits(atom) or ())[side if rising else 1 - side]
+        which = side if rising else 1 - side
+        end = (_limits(atom) or ())[which]
         if end is None:
             return None
-        e = _sum(_times(steep, end), linear(rest, constant))
+        ends = [_sum(_times(steep, x), linear(rest, constant)) for x in _ends(atom, end, which)]
+        if len(ends) > 1:
+            known = [x for x in [_bound(other, side) for other in ends] if x is not None]
+            return (min if side else max)(known, default=None)
+        (e,) = ends
     return None
+
+
+def _ends(atom: Expr, end: Expr, which: int) -> list[Expr]:
+    """The limits of an atom: several where its extent is the lesser of some, by sizes.
+
+    Where a loop has a round at all, an extent max(x, 0) is x.
+    """
+    extent = atom.attr.extent if atom.op == "var" else None
+    if not which or extent is None or not _has_size(extent):
+        return [end]
+    if extent.op == "max" and const(0) in extent.args:
+        (extent,) = [x for x in extent.args if x is not const(0)]
+    ends = extent.args if extent.op == "min" else (extent,)
+    return [_sum(x, const(atom.attr.low - 1)) for x in ends]
+
+
+def _has_size(e: Expr) -> bool:
+    """Whether a size, which no number bounds, stands in an index."""
+    if e.op == "var":
+        return e.attr.extent is None
+    return any(map(_has_size, e.args))
 
 
 def _factors(atom: Expr) -> tuple[Expr, ...]:

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from typing import Union
 
 import byparts_opset as ops
-from byparts_graph_ir import Node, Op, Refused, TensorType, Value
+from byparts_graph_ir import Node, Op, Refused, ShapeError, TensorType, Value
 from byparts_op_loops.elementwise import element, takes
+from byparts_op_loops.extents import Extent, extents, has_elements, is_known
 from byparts_op_loops.movement import At, Place, movement
 from byparts_op_loops.reduction import reduction
 
@@ -59,12 +60,12 @@ def composed(place: Place, axes: Callable[[int], At]) -> Place:
     return tuple(out)
 
 
-def is_plain(v: Value, place: Place, dims: Sequence[int]) -> bool:
+def is_plain(v: Value, place: Place, dims: Sequence[Extent]) -> bool:
     """Whether the indices of v are axes, each over its whole dimension."""
     return all(spans(at, dims, n) for at, n in zip(place, long_dims(v.type), strict=True))
 
 
-def spans(at: At, dims: Sequence[int], extent: int) -> bool:
+def spans(at: At, dims: Sequence[Extent], extent: Extent) -> bool:
     """Whether an index is an axis of this extent itself."""
     return at.offset == 0 and [(s, dims[a]) for a, s in at.steps] == [(1, extent)]
 
@@ -76,15 +77,23 @@ def kinds() -> set[type[Op]]:
 
 def wanted(node: Node) -> bool:
     """Whether a region should have the node: not one whose output is its input's bytes as it is."""
-    return taken(node) and not node.op.views(*[v.type for v in node.inputs])
+    return taken(node) and not _views(node)
+
+
+def _views(node: Node) -> bool:
+    """Whether the output is bytes of an input; with names some ops cannot tell, and say so."""
+    try:
+        return bool(node.op.views(*[v.type for v in node.inputs]))
+    except ShapeError:
+        return False
 
 
 def taken(node: Node) -> bool:
     """Whether regions may have the node: its op, and dtypes that expressions have."""
     values = (*node.inputs, *node.outputs)
-    if not all(v.type.static and takes(v.type.dtype) for v in values):
+    if not all(is_known(v.type) and takes(v.type.dtype) for v in values):
         return False
-    if not all(v.type.size for v in (node.outputs if node.op in movement else values)):
+    if not all(has_elements(v.type) for v in (node.outputs if node.op in movement else values)):
         return False
     kind = type(node.op)
     if kind in CONSTANTS:
@@ -95,71 +104,81 @@ def taken(node: Node) -> bool:
 # -- of one node ----------------------------------------------------------------------------------
 
 
-def parts_of(node: Node) -> tuple[tuple[int, ...], list[Part]]:
+def parts_of(node: Node) -> tuple[tuple[Extent, ...], list[Part]]:
     """Extents of the axes, and the parts, of a node that is `taken` or a reshape of ones.
 
     Raises:
-        Refused: another reshape.
+        Refused: another reshape; or a named dimension may be 1 at one value and not at another.
     """
     (y,) = node.outputs
     if node.op in movement:
         return _moving_parts(node, y)
     if type(node.op) in reduction:
         (x,) = node.inputs
-        dims, index = _numbered(x.type.dims)
+        dims, index = _numbered(extents(x.type))
         gone = reduced(node)
         kept = [at for i, at in enumerate(index) if i not in gone and at is not None]
         return dims, [Part(((0, _long(index)),), tuple(kept))]
     if type(node.op) in RESHAPES and not is_reshape_of_ones(node):
         raise Refused(f"{node.op.name} from {node.inputs[0].type} to {y.type} has no axes")
-    dims, index = _numbered(y.type.dims)
+    dims, index = _numbered(whole := extents(y.type))
     reads = []
     for i, x in enumerate(node.inputs):
         aligned = index
         if type(node.op) not in RESHAPES:
-            ends = zip(x.type.dims, index[len(index) - len(x.type.dims) :], strict=True)
+            own, first = extents(x.type), len(whole) - len(extents(x.type))
+            if any(n not in (1, end) for n, end in zip(own, whole[first:], strict=True)):
+                raise Refused(f"{node.op.name} of {x.type} to {y.type}: broadcast if a name is 1")
+            ends = zip(own, index[first:], strict=True)
             aligned = [None if n == 1 else at for n, at in ends]
         reads.append((i, _long(aligned)))
     return dims, [Part(tuple(reads), _long(index))]
 
 
-def _moving_parts(node: Node, y: Value) -> tuple[tuple[int, ...], list[Part]]:
+def _moving_parts(node: Node, y: Value) -> tuple[tuple[Extent, ...], list[Part]]:
     """The axes and parts of an op that moves elements.
 
     Axes of two pieces are one axis if they have one position and one extent.
     """
     pieces = movement[node.op](node.op, *[v.type for v in node.inputs])
     found = {(d, n) for p in pieces for d, n in enumerate(p.dims) if n != 1}
-    number = {key: i for i, key in enumerate(sorted(found))}
+    axes = sorted(found, key=_numbers_first)
+    number = {key: i for i, key in enumerate(axes)}
     parts = []
     for p in pieces:
 
-        def on(axis: int, extents: Sequence[int] = p.dims) -> At:
-            n = extents[axis]
+        def on(axis: int, dims: Sequence[Extent] = p.dims) -> At:
+            n = dims[axis]
             return At(0, () if n == 1 else ((number[axis, n], 1),))
 
         source = p.source
         reads = () if source is None else ((source, _of_long(p.read, node.inputs[source])),)
         parts.append(Part(reads, _of_long(p.write, y), p.value).on(on))
-    return tuple([n for _, n in sorted(found)]), parts
+    return tuple([n for _, n in axes]), parts
+
+
+def _numbers_first(axis: tuple[int, Extent]) -> tuple[int, bool, int]:
+    """The key of the order of axes: by dimension, then by extent; names in order of creation."""
+    d, n = axis
+    return (d, False, n) if isinstance(n, int) else (d, True, n.serial)
 
 
 def _of_long(place: Place, v: Value) -> Place:
     """The place without the indices of dimensions of size 1."""
-    return tuple([at for at, n in zip(place, v.type.dims, strict=True) if n != 1])
+    return tuple([at for at, n in zip(place, extents(v.type), strict=True) if n != 1])
 
 
 def reduced(node: Node) -> set[int]:
     """The dimensions of the input that a reduction combines, counted from the front."""
-    rank = len(node.inputs[0].type.dims)
+    rank = len(extents(node.inputs[0].type))
     axes = node.op.axes  # type: ignore[attr-defined]  # a Reduction
     return set(range(rank)) if axes is None else {a % rank for a in axes}
 
 
-def _numbered(dims: Sequence[int]) -> tuple[tuple[int, ...], list[At | None]]:
+def _numbered(dims: Sequence[Extent]) -> tuple[tuple[Extent, ...], list[At | None]]:
     """The dimensions that are not 1, and for each dimension its index by them."""
     index: list[At | None] = []
-    kept: list[int] = []
+    kept: list[Extent] = []
     for n in dims:
         index.append(None if n == 1 else At(0, ((len(kept), 1),)))
         kept += [n] if n != 1 else []
@@ -176,9 +195,9 @@ def is_reshape_of_ones(node: Node) -> bool:
     if type(node.op) not in RESHAPES:
         return False
     x, y = node.inputs[0].type, node.outputs[0].type
-    return x.static and y.static and long_dims(x) == long_dims(y)
+    return is_known(x) and is_known(y) and long_dims(x) == long_dims(y)
 
 
-def long_dims(t: TensorType) -> list[int]:
+def long_dims(t: TensorType) -> list[Extent]:
     """The dimensions that are not 1."""
-    return [n for n in t.dims if n != 1]
+    return [n for n in extents(t) if n != 1]

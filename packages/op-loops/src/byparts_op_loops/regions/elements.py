@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 from byparts_graph_ir import Node, Value
 from byparts_op_loops.elementwise import element
+from byparts_op_loops.extents import Extent
 from byparts_op_loops.movement import Place
 from byparts_op_loops.narrow import bits, held, loaded, narrowed, wide
 from byparts_op_loops.regions.nest import Nest
 from byparts_op_loops.regions.steps import Step, is_copy
-from byparts_tensor_ir.expression import Expr, const
+from byparts_tensor_ir.expression import Expr, as_expr, const
 from byparts_tensor_ir.statement import Buffer
 
 Index = tuple[Expr, ...]
@@ -96,9 +97,9 @@ class Elements:
         env = dict(zip(_by_dimension(step.write), index, strict=True))
         e = self.locals[step][tuple([env[a] for a in self.nest.kept[step]])]
         if step.rule is not None:
-            n = 1
+            n: Extent = 1
             for a in step.over:
-                n *= self.nest.steps.layout.dims[a]
+                n = n * self.nest.steps.layout.dims[a]
             e = narrowed(step.rule.after(e, n), v.type.dtype)
         return e
 
@@ -115,7 +116,7 @@ def at(place: Place, env: Mapping[int, Expr]) -> Index:
     """The indices of a place, where axes are these."""
     out = []
     for offset, steps in place:
-        index = const(offset)
+        index = as_expr(offset)
         for axis, step in steps:
             index = index + env[axis] * step
         out.append(index)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 
 from byparts_graph_ir import Node, Region, Value
 from byparts_op_loops.elementwise import cost
+from byparts_op_loops.extents import Extent, extents, likely_size
 from byparts_op_loops.movement import At, Place, movement
 from byparts_op_loops.reduction import reduction
 from byparts_op_loops.regions.axes import composed, is_plain, parts_of
@@ -53,7 +53,7 @@ class Space:
         cost: of an element of what is made, in additions.
     """
 
-    dims: tuple[int, ...]
+    dims: tuple[Extent, ...]
     places: Mapping[Value, tuple[Place, ...]]
     pointwise: bool = False
     cost: int = 0
@@ -129,8 +129,9 @@ def inlined(a: Space, b: Space, v: Value) -> Space | None:
     if not a.pointwise:
         return None
     reads = b.places[v]
-    elements = sum([prod([b.dims[i] for at in p for i, _ in at.steps]) for p in reads])
-    if elements > v.type.size and a.cost * elements > _CHEAP * v.type.size:
+    elements = sum([likely_size([b.dims[i] for at in p for i, _ in at.steps]) for p in reads])
+    size = likely_size(extents(v.type))
+    if elements > size and a.cost * elements > _CHEAP * size:
         return None
     (made,) = a.places[v]
     found = {x: places for x, places in b.places.items() if x is not v}

@@ -58,7 +58,7 @@ def _last_of_chain(steps: Steps, v: Value, shared: set[Value]) -> Value:
     readers = {n.outputs[0] for n in nodes if v in n.inputs}
     while len(readers) == 1 and readers <= shared:
         (y,) = readers
-        if y.type.dims != v.type.dims or v in steps.graph.outputs:
+        if y.type.shape != v.type.shape or v in steps.graph.outputs:
             break
         v, readers = y, {n.outputs[0] for n in nodes if y in n.inputs}
     return v

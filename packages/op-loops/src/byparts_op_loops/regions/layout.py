@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from byparts_graph_ir import Node, Refused, Value
+from byparts_op_loops.extents import Extent, extents, likely_size
 from byparts_op_loops.movement import At, Place
 from byparts_op_loops.regions.axes import (
     Part,
@@ -36,9 +37,9 @@ class Layout:
         put_together: values that are written in parts.
     """
 
-    dims: tuple[int, ...]
+    dims: tuple[Extent, ...]
     parts: Mapping[Node, Sequence[Part]]
-    shape: Mapping[Value, tuple[int, ...]]
+    shape: Mapping[Value, tuple[Extent, ...]]
     moved: frozenset[Value]
     put_together: frozenset[Value]
 
@@ -51,14 +52,14 @@ class Layout:
 class _Classes:
     """Axes of nodes that are taken for one (union-find); those of one node never are."""
 
-    def __init__(self, dims: Mapping[Node, Sequence[int]]) -> None:
+    def __init__(self, dims: Mapping[Node, Sequence[Extent]]) -> None:
         self.first: dict[Node, int] = {}
-        self.extents: list[int] = []
+        self.extents: list[Extent] = []
         self.nodes: list[set[Node]] = []
-        for n, extents in dims.items():
+        for n, own in dims.items():
             self.first[n] = len(self.extents)
-            self.extents += extents
-            self.nodes += [{n} for _ in extents]
+            self.extents += own
+            self.nodes += [{n} for _ in own]
         self.parent = list(range(len(self.extents)))
 
     def of(self, node: Node, axis: int) -> int:
@@ -105,7 +106,7 @@ def layout(nodes: Sequence[Node]) -> Layout:
             _join(classes, n, place, made[v], plain[v], needed=True)
         else:
             moved.add(v)
-    like: dict[tuple[int, ...], Node] = {}
+    like: dict[tuple[Extent, ...], Node] = {}
     for n in nodes:
         other = like.setdefault(dims[n], n)
         for axis in range(len(dims[n])):
@@ -117,7 +118,7 @@ def layout(nodes: Sequence[Node]) -> Layout:
     return _merged(*_numbered(nodes, dims, parts, classes), *facts)
 
 
-def _is_plain(v: Value, dims: tuple[int, ...], parts: Sequence[Part]) -> bool:
+def _is_plain(v: Value, dims: tuple[Extent, ...], parts: Sequence[Part]) -> bool:
     return len(parts) == 1 and is_plain(v, parts[0].write, dims)
 
 
@@ -133,16 +134,16 @@ def _join(classes: _Classes, a: Node, here: Place, b: Node, there: Place, *, nee
 
 def _numbered(
     nodes: Sequence[Node],
-    dims: Mapping[Node, tuple[int, ...]],
+    dims: Mapping[Node, tuple[Extent, ...]],
     parts: Mapping[Node, list[Part]],
     classes: _Classes,
-) -> tuple[tuple[int, ...], dict[Node, list[Part]]]:
+) -> tuple[tuple[Extent, ...], dict[Node, list[Part]]]:
     """Extents of the axes, and the parts on them.
 
     The order of the axes is that of the node that has most, then of the others.
     """
     order: list[int] = []
-    for n in sorted(nodes, key=lambda n: (-len(dims[n]), -n.outputs[0].type.size)):
+    for n in sorted(nodes, key=lambda n: (-len(dims[n]), -likely_size(extents(n.outputs[0].type)))):
         mine = [classes.of(n, a) for a in range(len(dims[n]))]
         for k, c in enumerate(mine):
             if c not in order:
@@ -161,7 +162,7 @@ def _numbered(
 
 
 def _merged(
-    dims: tuple[int, ...],
+    dims: tuple[Extent, ...],
     parts: Mapping[Node, Sequence[Part]],
     moved: frozenset[Value],
     put_together: frozenset[Value],
@@ -174,7 +175,7 @@ def _merged(
                 places.setdefault(v, []).append(place)
     together = _together(dims, places)
     number: list[int] = []
-    sizes: list[int] = []
+    sizes: list[Extent] = []
     for axis, extent in enumerate(dims):
         if axis and axis - 1 in together:
             sizes[-1] *= extent
@@ -193,7 +194,7 @@ def _merged(
     }  # fmt: skip
     shape = {}
     for v, found in places.items():
-        ends: list[int] = []
+        ends: list[Extent] = []
         for at, extent in zip(found[0], long_dims(v.type), strict=True):
             if _continues(at, together):
                 ends[-1] *= extent
@@ -208,14 +209,14 @@ def _continues(at: At, together: set[int]) -> bool:
     return len(at.steps) == 1 and at.steps[0][0] - 1 in together
 
 
-def _together(dims: tuple[int, ...], places: Mapping[Value, Sequence[Place]]) -> set[int]:
+def _together(dims: tuple[Extent, ...], places: Mapping[Value, Sequence[Place]]) -> set[int]:
     """The axes that are one with the next axis."""
     together = set(range(len(dims) - 1))
     while True:
         before = len(together)
         for v, found in places.items():
-            extents = long_dims(v.type)
-            pairs = [_pairs(dims, extents, place) for place in found]
+            long = long_dims(v.type)
+            pairs = [_pairs(dims, long, place) for place in found]
             for place, mine in zip(found, pairs, strict=True):
                 used = {a for at in place for a, _ in at.steps}
                 together -= {a for a in together if (a in used or a + 1 in used)
@@ -226,9 +227,9 @@ def _together(dims: tuple[int, ...], places: Mapping[Value, Sequence[Place]]) ->
             return together
 
 
-def _pairs(dims: tuple[int, ...], extents: Sequence[int], place: Place) -> dict[int, int]:
+def _pairs(dims: Sequence[Extent], long: Sequence[Extent], place: Place) -> dict[int, int]:
     """Dimension -> axis where that and the next are plainly an axis and the next."""
     whole = [
-        at.steps[0][0] if spans(at, dims, n) else None for at, n in zip(place, extents, strict=True)
+        at.steps[0][0] if spans(at, dims, n) else None for at, n in zip(place, long, strict=True)
     ]
     return {d: a for d, a in enumerate(whole[:-1]) if a is not None and whole[d + 1] == a + 1}

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from byparts_graph_ir import Value
+from byparts_op_loops.extents import extents
 from byparts_op_loops.narrow import number, stored, wide
 from byparts_op_loops.regions.elements import Elements, Env, Known, at, memory_dtype
 from byparts_op_loops.regions.nest import Item, Loop, Nest
 from byparts_op_loops.regions.steps import Step, is_copy
-from byparts_tensor_ir.expression import Expr, const, variable, widened
+from byparts_tensor_ir.expression import Expr, as_expr, const, variable, widened
 from byparts_tensor_ir.statement import Buffer, For, Func, Statement, Store
+from byparts_tensor_ir.substitute import variables
 
 
 def function_of(nest: Nest, few_columns: int) -> Func:
@@ -31,12 +33,16 @@ def function_of(nest: Nest, few_columns: int) -> Func:
     elements = Elements(nest, inputs, outputs, _locals(nest, moves), moves)
     body = _Statements(elements, few_columns).of(nest.body, {})
     own = tuple(elements.locals.values())
-    return Func("NAME", (*params, *outputs), tuple(outputs), (), body, own)
+    shapes = [b.shape for b in (*params, *outputs, *own)]
+    sizes = {x for shape in shapes for n in shape for x in variables(n)}
+    ordered = tuple(sorted(sizes, key=lambda x: str(x)))
+    return Func("NAME", (*params, *outputs), tuple(outputs), ordered, body, own)
 
 
 def _buffer(nest: Nest, v: Value, name: str, moves: bool) -> Buffer:
-    dims = nest.steps.layout.shape.get(v, v.type.dims)  # nobody reads it
-    return Buffer(name, tuple([const(d) for d in dims]), memory_dtype(v, moves=moves))
+    known = nest.steps.layout.shape.get(v)
+    dims = extents(v.type) if known is None else known  # nobody reads it
+    return Buffer(name, tuple([as_expr(d) for d in dims]), memory_dtype(v, moves=moves))
 
 
 def _locals(nest: Nest, moves: bool) -> dict[Step, Buffer]:
@@ -44,7 +50,7 @@ def _locals(nest: Nest, moves: bool) -> dict[Step, Buffer]:
     buffers: dict[Step, Buffer] = {}
     for k, (v, s) in enumerate(nest.steps.makers.items()):
         if s.rule is not None or not s.outputs:
-            shape = tuple([const(nest.steps.layout.dims[a]) for a in nest.kept[s]])
+            shape = tuple([as_expr(nest.steps.layout.dims[a]) for a in nest.kept[s]])
             dtype = memory_dtype(v, moves=moves) if s.rule is None else wide(v.type.dtype)
             buffers[s] = Buffer(f"t{k}", shape, dtype, "local")
     return buffers

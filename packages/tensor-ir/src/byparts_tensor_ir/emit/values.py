@@ -22,7 +22,7 @@ from byparts_tensor_ir.index import not_negative
 from byparts_tensor_ir.mathematics import expanded
 from byparts_tensor_ir.statement import Buffer, Func
 from byparts_tensor_ir.substitute import renewed, substituted
-from byparts_tensor_ir.vector import Lanes
+from byparts_tensor_ir.vector import Lanes, lane_mask
 
 
 class Values(Strategy):
@@ -193,7 +193,10 @@ class Values(Strategy):
         with self.block(f"for (int64_t {lane} = 0; {lane} < {self.count_of(lanes)}; ++{lane})"):
             first = make("name", (), INDEX, (lane, 0))
             self.line(f"const int64_t {at} = {self.index(lanes.base + first)};")
-            here = substituted(e, {lanes.var: renewed(lanes.var, name=at)})
+            by = {lanes.var: renewed(lanes.var, name=at)}
+            if lanes.count is not None:  # the loop is over lanes that count
+                by[lane_mask(lanes.count)] = const(True, "bool")
+            here = substituted(e, by)
             self.line(f"{name}[{lane}] = {self.value(here, None)};")
         self.scopes[-1][e] = name
         return name
