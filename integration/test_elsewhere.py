@@ -52,6 +52,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @needs_compiler
 @needs_cross
+@pytest.mark.long
 def test_aarch64_some(plain: None, tmp_path: Path) -> None:
     """Some ops of each kind, of f32 and of halves, which NEON converts."""
     calls = recorded_calls(make(), FEW, ("basic", "half"))

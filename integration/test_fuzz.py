@@ -1,5 +1,7 @@
 """600 tries with each reader of files (120 of graphs); those of graphs alone are tried by the kit.
 
+`test` tries 180 files of Keras, which make whole models, and `test-long` all 600.
+
 A million: `hatch run fuzz --reader npz --count 1000000 --seed 0`.
 """
 
@@ -13,7 +15,8 @@ from byparts_conformance.fuzz.campaign import ACCEPTED, REFUSED, run
 from byparts_conformance.fuzz.graph_readers import READERS as OF_GRAPHS
 from readers.table import READERS
 
-_SLOW = ("graph-import", "meta-graph", "saved-model")  # which make whole graphs
+_OF_GRAPHS = dict.fromkeys(("graph-import", "meta-graph", "saved-model"), 120)
+_OF_MODELS = dict.fromkeys(("keras-file", "keras-json"), 180)
 
 
 @pytest.mark.parametrize("name", sorted(READERS.keys() - OF_GRAPHS.keys()))
@@ -22,7 +25,17 @@ def test_every_changed_file_is_refused_or_sound(name: str) -> None:
     if name == "safetensors" and importlib.util.find_spec(name) is None:
         pytest.skip("safetensors is not installed")
 
-    campaign = run(READERS[name](), range(120 if name in _SLOW else 600), seed=0)
+    tries = (_OF_GRAPHS | _OF_MODELS).get(name, 600)
+    campaign = run(READERS[name](), range(tries), seed=0)
+
+    assert campaign.wrong == 0, f"{campaign.why}\n{campaign.failure!r}"
+    assert campaign.outcomes[ACCEPTED] > 30 < campaign.outcomes[REFUSED], campaign.outcomes
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", _OF_MODELS)
+def test_every_changed_file_of_a_model_is_refused_or_sound(name: str) -> None:
+    campaign = run(READERS[name](), range(_OF_MODELS[name], 600), seed=0)
 
     assert campaign.wrong == 0, f"{campaign.why}\n{campaign.failure!r}"
     assert campaign.outcomes[ACCEPTED] > 30 < campaign.outcomes[REFUSED], campaign.outcomes

@@ -39,6 +39,7 @@ def test_it_runs_on_a_gpu_that_is_not_there(tmp_path: Path) -> None:
     assert ["steps replayed as one CUDA graph" in row["said"] for row in replayed] == [True]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="no C++ compiler on the path"
 )

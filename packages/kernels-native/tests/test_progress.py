@@ -37,6 +37,12 @@ def reports(count: int, in_one_file: int, monkeypatch: pytest.MonkeyPatch, cache
     return said
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder without these functions; the compiled header, which takes a second, is made once."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @needs_compiler
 @pytest.mark.parametrize(
     ("count", "in_one_file", "expected"), [(5, 2, [0, 1, 2, 3]), (3, 1, [0, 1, 2, 3]), (2, 2, [0])]
@@ -46,10 +52,10 @@ def test_each_file_that_is_compiled_is_reported(
     in_one_file: int,
     expected: list[int],
     monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    cache: Path,
 ) -> None:
     """Before the first one too: it may take long."""
-    said = reports(count, in_one_file, monkeypatch, tmp_path)
+    said = reports(count, in_one_file, monkeypatch, cache)
     what = f"files of native code, {count} functions"
 
     assert said == [(done, -(-count // in_one_file), what) for done in expected]
