@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -116,16 +117,24 @@ def _kernel(
 
 
 def _source(dtype: str, causal: bool, scale: float, gradient: bool) -> Source:
+    """C of attention, written once: 5 ms, and each size asks for it."""
+    return _written(dtype, causal, scale, gradient, target().vector_bytes, tile_rows())
+
+
+@lru_cache(maxsize=64)
+def _written(
+    dtype: str, causal: bool, scale: float, gradient: bool, vector_bytes: int, tile: int
+) -> Source:
     """C of attention: a loop over the leading axes, tiles, and the softmax of a row.
 
     All stand in one namespace, so that several of them fit in one file.
     """
-    lanes = target().vector_bytes // BYTES[dtype]
-    row = emit_c((_gradient_row if gradient else _row)(dtype, scale), target().vector_bytes)
+    lanes = vector_bytes // BYTES[dtype]
+    row = emit_c((_gradient_row if gradient else _row)(dtype, scale), vector_bytes)
     v = vector_name(dtype, lanes)
     text = f"""typedef {C_TYPES[dtype]} T;
 typedef {v} V;
-enum {{ L = {lanes}, W = 2 * L, M = {tile_rows()}, CAUSAL = {int(causal)} }};
+enum {{ L = {lanes}, W = 2 * L, M = {tile}, CAUSAL = {int(causal)} }};
 INLINE V load(const T *p) {{ return load_{v}(p); }}
 INLINE void store(T *p, V x) {{ store_{v}(p, x); }}
 INLINE V load_part(const T *p, int64_t n) {{ return load_part_{v}(p, n); }}
