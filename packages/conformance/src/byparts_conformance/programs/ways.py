@@ -73,14 +73,14 @@ class _SomeOps(Table[Any]):
 
 def without_regions(backends: Backends, seed: int) -> Backends:
     """Backends that join no nodes."""
-    loaded = [loaded(b) for b in backends]
-    return [b if b.wants is None else replace(b, wants=None) for b in loaded]
+    own = [loaded(b) for b in backends]
+    return [b if b.wants is None else replace(b, wants=None) for b in own]
 
 
 def in_part(backends: Backends, seed: int) -> Backends:
     """Backends of which each but the last lacks half of its ops, so that they take turns."""
-    loaded = [loaded(b) for b in backends]
-    return [*[_half(b, seed) for b in loaded[:-1]], loaded[-1]]
+    own = [loaded(b) for b in backends]
+    return [*[_half(b, seed) for b in own[:-1]], own[-1]]
 
 
 def _half(backend: Backend, seed: int) -> Backend:
