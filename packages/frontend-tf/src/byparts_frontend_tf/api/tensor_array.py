@@ -8,7 +8,7 @@ from typing import Any, Optional
 import numpy as np
 
 import byparts_opset as ops
-from byparts_frontend_tf.api.passing import identity, no_op
+from byparts_frontend_tf.api.identity import identity, no_op
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.infer import scalar
 from byparts_frontend_tf.graph.kind import Kind

@@ -11,7 +11,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.distributions.random import get_seed
+from byparts_frontend_tf.api.random.random import get_seed
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation
 from byparts_frontend_tf.symbols import symbol

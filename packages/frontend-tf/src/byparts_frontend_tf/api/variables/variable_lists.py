@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.passing import group, no_op
+from byparts_frontend_tf.api.identity import group, no_op
 from byparts_frontend_tf.api.variables.updates import reference
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.kind import Kind
