@@ -152,7 +152,7 @@ def _print_and_pass(lowering: Any, op: Operation) -> Optional[Value]:
     lowering.afterwards(op, show, op.inputs[1:])
     (x,) = op.inputs[:1]
     if not x.dtype.own:  # a text has no place in the graph
-        lowering.run.call(op, lambda text: text, [x], [x.dtype.as_numpy_dtype])
+        lowering.call(op, lambda text: text, [x], [x.dtype.as_numpy_dtype])
         return None
     return ops.identity(lowering.value(x, op))
 

@@ -45,7 +45,7 @@ def _lower_order(lowering: Any, op: Operation) -> Optional[Value]:
     x, axis, down = lowering.value(op.inputs[0], op), op.attributes["axis"], op.attributes["down"]
     if x.type.dims[axis] <= _SHORT or lowering.outer is not None:
         return ops.cast(_ordered(x, axis, down)[1], "i32")
-    lowering.run.call(op, partial(_order_on_host, axis=axis, down=down), op.inputs, [np.int32])
+    lowering.call(op, partial(_order_on_host, axis=axis, down=down), op.inputs, [np.int32])
     return None
 
 

@@ -216,7 +216,7 @@ def _moving_slice(
         return None
     if length is None:
         asked = _length_asked(lowering, op, item.stop, start, size)
-        length = max(0, int(lowering.run.number(asked, of_leaves=False)))
+        length = max(0, int(lowering.run.numbers.number(asked, of_leaves=False)))
     return begin + ops.constant(np.arange(length), start.type.dtype)
 
 

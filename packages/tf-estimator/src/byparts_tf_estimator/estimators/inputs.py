@@ -68,7 +68,7 @@ def _next_batch(lowering: Any, op: Operation) -> None:
         return taken if len(taken) != 1 else taken[0]
 
     dtypes = [None if t.dtype is string else t.dtype.as_numpy_dtype for t in op.outputs]
-    lowering.run.call(op, take, [], dtypes)
+    lowering.call(op, take, [], dtypes)
 
 
 NEXT_ROWS = Kind(

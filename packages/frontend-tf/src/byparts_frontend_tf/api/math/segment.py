@@ -129,7 +129,7 @@ def _lower_extreme(lowering: Any, op: Operation) -> Optional[Value]:
     if x.type.size <= _FEW or lowering.outer is not None:
         return _extreme(x, ids, lowering.number(op.inputs[2], op), sign)
     dtype = op.outputs[0].dtype.as_numpy_dtype
-    lowering.run.call(op, partial(_extreme_on_host, sign=sign), op.inputs, [dtype])
+    lowering.call(op, partial(_extreme_on_host, sign=sign), op.inputs, [dtype])
     return None
 
 

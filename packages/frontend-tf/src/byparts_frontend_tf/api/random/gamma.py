@@ -125,7 +125,7 @@ class HostRandom(Kind):
             return self._draw(np.random.Generator(np.random.Philox(key=words)), *arrays, **given)
 
         dtypes = [t.dtype.as_numpy_dtype for t in op.outputs]
-        lowering.run.call(op, function, [key, counter, *op.inputs], dtypes)
+        lowering.call(op, function, [key, counter, *op.inputs], dtypes)
 
 
 def _drawn_shape(inputs: Sequence[Tensor], **_: Any) -> Any:

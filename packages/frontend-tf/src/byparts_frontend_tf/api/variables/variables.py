@@ -363,8 +363,8 @@ def assign_sub(
 
 def _initialized(lowering: Any, op: Operation) -> Any:
     variable = op.inputs[0].variable
-    if lowering.run.has(variable):
-        return lowering.start(variable)
+    if lowering.run.starts.has(variable):
+        return lowering.variables.start(variable)
     return lowering.value(op.inputs[1], op)
 
 
