@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-PROGRAMS = Path(__file__).parent / "tinyflow"
+PROGRAMS = Path(__file__).parent / "programs"
 
 
 def run(name: str, *arguments: int) -> list[str]:

@@ -1,6 +1,6 @@
 """Records what TensorFlow 1.15 prints for the programs of this folder: `logs/`.
 
-    cd integration; python -m tf1.record --python TENSORFLOW_1.15/bin/python [NAME ...]
+    cd packages/frontend-tf/tests; python -m tf1.record --python TENSORFLOW_1.15/bin/python [NAME ...]
 
 A program is run three times, each in a process of its own, the second time on one core; where the
 runs differ by more than 1e-5, the numbers are chance's, not TensorFlow's, and are not recorded.
@@ -43,7 +43,7 @@ def record(python: str, name: str, versions: str) -> str:
         found = differences(runs[0].output, run.output, tolerance=1e-5)
         if found:
             return f"not repeatable: {found[0]}"
-    header = f"# {versions}; recorded {datetime.date.today()} by integration/tf1/record.py\n"
+    header = f"# {versions}; recorded {datetime.date.today()} by tests/tf1/record.py\n"
     log(name).parent.mkdir(parents=True, exist_ok=True)
     log(name).write_text(header + runs[0].output)
     return f"{len(runs[0].output.splitlines())} lines"

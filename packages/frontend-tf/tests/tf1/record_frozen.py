@@ -1,6 +1,6 @@
 """Records frozen graphs of TensorFlow, with what it computes: run by hand where it is installed.
 
-    python integration/tf1/record_frozen.py packages/frontend-tf/tests/recorded/frozen
+    python packages/frontend-tf/tests/tf1/record_frozen.py packages/frontend-tf/tests/recorded/frozen
 
 Each function builds a graph and says what is fed and fetched; its variables become constants.
 """

@@ -1,6 +1,6 @@
 """Records files that TensorFlow writes, for the tests of tf-files' readers.
 
-    python integration/tensorflow_files.py packages/tf-files/tests/recorded
+    python packages/tf-files/tests/tensorflow_files.py packages/tf-files/tests/recorded
 
 Run by hand in an environment with `tensorflow-cpu` (recorded with 2.21, `tensorflow.compat.v1`) and
 `cramjam` (for data packed by snappy); neither is needed by the tests.

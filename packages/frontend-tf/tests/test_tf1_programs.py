@@ -9,11 +9,10 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 import pytest
-
 from tf1.compare import differences
 from tf1.places import names, recorded, run_here
 
-# What is not here yet, and why: `cd integration; python -m tf1.status NAME` says it anew.
+# What is not here yet, and why: `cd packages/frontend-tf/tests; python -m tf1.status NAME` says it anew.
 WAITING: dict[str, str] = {}
 NEEDS = {"idioms/scipy_optimizer": "scipy"}
 IDIOMS = [name for name in names() if name.startswith("idioms/")]

@@ -1,4 +1,4 @@
-"""What each program still lacks: `cd integration; python -m tf1.status [NAME ...]`.
+"""What each program still lacks: `cd packages/frontend-tf/tests; python -m tf1.status [NAME ...]`.
 
 Runs the programs on our TensorFlow and holds them against the logs.  For each: the lines that are
 right, the symbols it names that are not here, and the error or the first line that differs.
