@@ -20,9 +20,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2] / "integration"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "packages/tinyflow/tests"))
+
+import test_tinyflow_golden as golden
 
 import byparts_tinyflow as tf
-import test_tinyflow_golden as golden
 from byparts_graph_ir import Graph
 from byparts_memplan import order, plan
 from byparts_optimize import optimize

@@ -23,7 +23,7 @@ TYPED_BY_EACH_OTHER = {
 # (module, argument of `import_module`) -> who says the name.
 BY_STRING = {
     ("byparts_conformance.fuzz.command", "module"): "the command line",
-    ("byparts_frontend_tf.api.program.inspecting", "self.__name__"): "the program",
+    ("byparts_frontend_tf.api.python.inspecting", "self.__name__"): "the program",
     ("byparts_frontend_tf.assembly", "info.name"): "the folder api/, below it",
     ("byparts_frontend_tf.assembly", "module"): "kinds.tsv of other parts",
     ("byparts_frontend_tf.symbols", "PACKAGE"): "itself: `import tensorflow` gives the package",

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.program import flags as flags_module
-from byparts_frontend_tf.api.program.flags import FlagValues
+from byparts_frontend_tf.api.flags import flags as flags_module
+from byparts_frontend_tf.api.flags.flags import FlagValues
 
 flags = tf.flags
 
@@ -141,7 +141,8 @@ def test_the_command_line_is_read_at_the_first_use(
 
 
 def _run(monkeypatch: pytest.MonkeyPatch, values: FlagValues, argv: list[str], main: Any) -> Any:
-    from byparts_frontend_tf.api.program import app, flag_definitions
+    from byparts_frontend_tf.api import app
+    from byparts_frontend_tf.api.flags import definitions as flag_definitions
 
     for module in (app, flag_definitions, flags_module):
         monkeypatch.setattr(module, "FLAGS", values)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.program import tf_logging
+from byparts_frontend_tf.api import logging as tf_logging
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Decoders over lists of steps: variables, feeding back, losses.  Numbers: `integration/tf1`."""
+"""Decoders over lists of steps: variables, feeding back, losses.  Numbers: `tests/tf1` of frontend-tf."""
 
 import numpy as np
 import pytest

@@ -5,7 +5,7 @@ from byparts_graph_ir.parts.hooks import Names
 
 
 def test_the_table_is_what_the_modules_say() -> None:
-    """Run `python integration/tf_symbols.py` when this fails."""
+    """Run `python tools/tf_symbols.py` when this fails."""
     assert collect("byparts_tf_input") == Names("tf", "byparts_tf_input:names.tsv").resolve()
 
 

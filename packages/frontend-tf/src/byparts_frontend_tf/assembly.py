@@ -27,21 +27,21 @@ class UpperFunctions:
     @cached_property
     def stack(self) -> Callable[..., Any]:
         """`tf.stack`."""
-        from byparts_frontend_tf.api.stacking import stack
+        from byparts_frontend_tf.api.stack import stack
 
         return stack
 
     @cached_property
     def placeholder(self) -> Callable[..., Any]:
         """The kind of `tf.placeholder`."""
-        from byparts_frontend_tf.api.passing import PLACEHOLDER
+        from byparts_frontend_tf.api.placeholder import PLACEHOLDER
 
         return PLACEHOLDER
 
     @cached_property
     def densify(self) -> Callable[..., Any]:
         """From `IndexedSlices` to the tensor that they are rows of."""
-        from byparts_frontend_tf.api.indexing import densify
+        from byparts_frontend_tf.api.indexed_slices import densify
 
         return densify
 

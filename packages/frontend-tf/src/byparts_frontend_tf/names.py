@@ -2,7 +2,7 @@
 
 `names.tsv` has those of this part.  Other parts add theirs with a record of the hub,
 `Names("tf", "byparts_tf_keras:names.tsv")`, so that `tf.keras` is there where its part is.  They
-are asked when this part has not what a program wants.  `python integration/tf_symbols.py` writes
+are asked when this part has not what a program wants.  `python tools/tf_symbols.py` writes
 the tables from what modules say of themselves (`symbols.py`).
 """
 

@@ -5,7 +5,7 @@
 
     SYMBOLS = {"AUTO_REUSE": "AUTO_REUSE"}  # likewise, of objects that are no functions or classes
 
-`python integration/tf_symbols.py` writes them all into `names.tsv` (`names.py`), and from there a
+`python tools/tf_symbols.py` writes them all into `names.tsv` (`names.py`), and from there a
 name is found without importing more than the module it is in.
 """
 

@@ -12,17 +12,17 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.arithmetic import logical_and, maximum, minimum
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.functional import scan
-from byparts_frontend_tf.api.indexing import where_v2
-from byparts_frontend_tf.api.loops import while_loop
-from byparts_frontend_tf.api.passing import identity
-from byparts_frontend_tf.api.reductions import reduce_mean
-from byparts_frontend_tf.api.shaping import size
-from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.identity import identity
+from byparts_frontend_tf.api.map_fn import scan
+from byparts_frontend_tf.api.math.binary import logical_and, maximum, minimum
+from byparts_frontend_tf.api.math.reduce import reduce_mean
+from byparts_frontend_tf.api.math.unary import absolute, ceil, sqrt, square
+from byparts_frontend_tf.api.shape import size
 from byparts_frontend_tf.api.tensor_array import TensorArray
-from byparts_frontend_tf.api.unary import absolute, ceil, sqrt, square
+from byparts_frontend_tf.api.where import where_v2
+from byparts_frontend_tf.api.while_loop import while_loop
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.arithmetic import maximum
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.classes import top_k
-from byparts_frontend_tf.api.constants import zeros_like
-from byparts_frontend_tf.api.indexing import where
-from byparts_frontend_tf.api.places import cumsum
-from byparts_frontend_tf.api.reductions import reduce_mean, reduce_sum
-from byparts_frontend_tf.api.sequences import range as range_of
-from byparts_frontend_tf.api.shaping import shape
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.constant import zeros_like
+from byparts_frontend_tf.api.math.binary import maximum
+from byparts_frontend_tf.api.math.cumsum import cumsum
+from byparts_frontend_tf.api.math.reduce import reduce_mean, reduce_sum
+from byparts_frontend_tf.api.nn.softmax import top_k
+from byparts_frontend_tf.api.range import range as range_of
+from byparts_frontend_tf.api.shape import shape
+from byparts_frontend_tf.api.where import where
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol

@@ -7,9 +7,9 @@ from typing import Any
 
 import byparts_frontend_tf as tf
 import byparts_opset as ops
-from byparts_frontend_tf.api.optimizers.adaptive import _adamax
-from byparts_frontend_tf.api.optimizers.descent import _adam
-from byparts_frontend_tf.api.optimizers.rules import Rule
+from byparts_frontend_tf.api.train.adagrad import _adamax
+from byparts_frontend_tf.api.train.gradient_descent import _adam
+from byparts_frontend_tf.api.train.row_updates import Rule
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 from byparts_tf_keras.optimizer import Optimizer

@@ -7,8 +7,8 @@ from typing import Any
 
 import byparts_frontend_tf as tf
 import byparts_opset as ops
-from byparts_frontend_tf.api.optimizers.adaptive import _adadelta
-from byparts_frontend_tf.api.optimizers.rules import Rule
+from byparts_frontend_tf.api.train.adagrad import _adadelta
+from byparts_frontend_tf.api.train.row_updates import Rule
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 from byparts_tf_keras.optimizer import Optimizer

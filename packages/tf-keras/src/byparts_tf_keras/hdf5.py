@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_tf.api.program.tf_logging import warning
+from byparts_frontend_tf.api.logging import warning
 from byparts_tf_files.atomic import beside
 from byparts_tf_files.damage import refusing
 from byparts_tf_keras import array_tree

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Optional
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.optimizers.rules import Rule
+from byparts_frontend_tf.api.train.row_updates import Rule
 from byparts_frontend_tf.graph.composites import IndexedSlices
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.optimizers.rules import Rule
+from byparts_frontend_tf.api.train.row_updates import Rule
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 from byparts_tf_keras.adam_optimizers import Adam, Adamax, Nadam

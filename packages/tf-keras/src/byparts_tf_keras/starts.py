@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.layers import initializers as own
+from byparts_frontend_tf.api import initializers as own
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_files.dtypes import float32
 from byparts_tf_keras.objects import finder, serialize as _serialize
@@ -102,7 +102,7 @@ def deserialize(config: Any, custom_objects: Any = None) -> Any:
     return _find(config, custom_objects)
 
 
-_HERE = "byparts_frontend_tf.api.layers.initializers:"
+_HERE = "byparts_frontend_tf.api.initializers:"
 SYMBOLS = {
     **{
         f"keras.initializers.{name}": _HERE + name

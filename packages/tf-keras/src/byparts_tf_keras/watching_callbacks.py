@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_tf.api.program.tf_logging import warning
+from byparts_frontend_tf.api.logging import warning
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_keras.callbacks import Callback
 from byparts_tf_keras.values import get_value, set_value

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
 import byparts_opset as ops
-from byparts_frontend_tf.api.convolving import Pair, padding_of, spatial
-from byparts_frontend_tf.api.image_shapes import pool_shape
-from byparts_frontend_tf.api.pools import MAX_POOL
+from byparts_frontend_tf.api.nn.conv import Pair, padding_of, spatial
+from byparts_frontend_tf.api.nn.pool import MAX_POOL
+from byparts_frontend_tf.api.nn.window_shapes import pool_shape
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.infer import like_first, scalar
 from byparts_frontend_tf.graph.kind import Kind

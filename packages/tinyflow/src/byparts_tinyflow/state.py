@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Any, Optional
 
 import byparts_frontend_tf as tensorflow
-from byparts_frontend_tf.api.passing import IDENTITY
+from byparts_frontend_tf.api.identity import IDENTITY
 from byparts_frontend_tf.api.variables import variables
 from byparts_frontend_tf.graph.convert import TensorLike
 from byparts_frontend_tf.graph.operation import Operation, Tensor

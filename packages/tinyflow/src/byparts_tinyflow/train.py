@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.optimizers import descent
+from byparts_frontend_tf.api.train import gradient_descent
 from byparts_frontend_tf.api.variables.variable_lists import variables_of
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_graph_ir import GraphError
@@ -43,7 +43,7 @@ class GradientDescentOptimizer(_Optimizer):
     """V <- v - learning_rate * gradient."""
 
     def __init__(self, learning_rate: Any, name: str = "GradientDescent") -> None:
-        self._make = partial(descent.GradientDescentOptimizer, learning_rate, name=name)
+        self._make = partial(gradient_descent.GradientDescentOptimizer, learning_rate, name=name)
 
 
 class AdamOptimizer(_Optimizer):
@@ -62,4 +62,4 @@ class AdamOptimizer(_Optimizer):
         name: str = "Adam",
     ) -> None:
         rates = learning_rate, beta1, beta2, epsilon
-        self._make = partial(descent.AdamOptimizer, *rates, name=name)
+        self._make = partial(gradient_descent.AdamOptimizer, *rates, name=name)

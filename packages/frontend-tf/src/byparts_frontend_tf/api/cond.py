@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.arguments import renamed
-from byparts_frontend_tf.api.arithmetic import equal
-from byparts_frontend_tf.api.passing import identity
+from byparts_frontend_tf.api.identity import identity
+from byparts_frontend_tf.api.math.binary import equal
 from byparts_frontend_tf.graph.body import Body
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.kind import Kind

@@ -13,13 +13,14 @@ from typing import Any, Optional
 
 import byparts_opset as ops
 from byparts_autodiff import gradients as gradients_of_values
-from byparts_frontend_tf.api.constants import zeros_like
-from byparts_frontend_tf.api.indexing import GATHER
-from byparts_frontend_tf.api.loops import while_loop
-from byparts_frontend_tf.api.shaping import reshape, shape as shape_of, size
-from byparts_frontend_tf.api.slicing import getitem
-from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.constant import zeros_like
+from byparts_frontend_tf.api.gather import GATHER
+from byparts_frontend_tf.api.reshape import reshape
+from byparts_frontend_tf.api.shape import shape as shape_of, size
+from byparts_frontend_tf.api.strided_slice import getitem
 from byparts_frontend_tf.api.tensor_array import TensorArray
+from byparts_frontend_tf.api.while_loop import while_loop
 from byparts_frontend_tf.graph.composites import IndexedSlices
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.kind import Kind
@@ -264,3 +265,13 @@ def hessians(ys: Any, xs: Any, name: str = "hessians", **_: Any) -> list[Any]:
         dims = shape_of(x)
         made.append(reshape(stacked, concat([dims, dims], 0)))
     return made
+
+
+@symbol("AggregationMethod")
+class AggregationMethod:
+    """How gradients are added up; here always in one way."""
+
+    ADD_N = 0
+    DEFAULT = ADD_N
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2

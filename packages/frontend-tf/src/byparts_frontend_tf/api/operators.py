@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import byparts_frontend_tf.api.arithmetic as arithmetic
-import byparts_frontend_tf.api.unary as unary
-from byparts_frontend_tf.api.slicing import getitem
+from byparts_frontend_tf.api.math import binary, unary
+from byparts_frontend_tf.api.strided_slice import getitem
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
@@ -40,27 +39,27 @@ def _is_tensor(given: Any) -> bool:
 
 
 def _matmul(x: Tensor, y: Tensor, name: str) -> Tensor:
-    from byparts_frontend_tf.api.products import matmul
+    from byparts_frontend_tf.api.linalg.matmul import matmul
 
     return matmul(x, y, name=name)
 
 
-add = _operator("add", arithmetic.add_v2)
-sub = _operator("sub", arithmetic.subtract)
-mul = _operator("mul", arithmetic.multiply)
-truediv = _operator("truediv", arithmetic.truediv)
-div = _operator("div", arithmetic.div)
-floordiv = _operator("floordiv", arithmetic.floor_div)
-mod = _operator("mod", arithmetic.floormod)
-pow = _operator("pow", arithmetic.power)
+add = _operator("add", binary.add_v2)
+sub = _operator("sub", binary.subtract)
+mul = _operator("mul", binary.multiply)
+truediv = _operator("truediv", binary.truediv)
+div = _operator("div", binary.div)
+floordiv = _operator("floordiv", binary.floor_div)
+mod = _operator("mod", binary.floormod)
+pow = _operator("pow", binary.power)
 matmul = _operator("matmul", _matmul)
-logical_and = _operator("and", arithmetic.logical_and)
-logical_or = _operator("or", arithmetic.logical_or)
-logical_xor = _operator("xor", arithmetic.logical_xor)
-less = _operator("Less", arithmetic.less)
-less_equal = _operator("LessEqual", arithmetic.less_equal)
-greater = _operator("Greater", arithmetic.greater)
-greater_equal = _operator("GreaterEqual", arithmetic.greater_equal)
+logical_and = _operator("and", binary.logical_and)
+logical_or = _operator("or", binary.logical_or)
+logical_xor = _operator("xor", binary.logical_xor)
+less = _operator("Less", binary.less)
+less_equal = _operator("LessEqual", binary.less_equal)
+greater = _operator("Greater", binary.greater)
+greater_equal = _operator("GreaterEqual", binary.greater_equal)
 neg = unary.negative
 absolute = unary.absolute
 logical_not = unary.logical_not

@@ -8,7 +8,7 @@ from typing import Any, Optional
 import numpy as np
 
 import byparts_opset as ops
-from byparts_frontend_tf.api.passing import identity, no_op
+from byparts_frontend_tf.api.identity import identity, no_op
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.infer import scalar
 from byparts_frontend_tf.graph.kind import Kind
@@ -28,7 +28,7 @@ def _kind(type: str, meaning: Any, dtype: Any, shape: Any = None) -> Kind:
 
     def special(lowering: Any, op: Operation) -> Any:
         if op.kind is not ARRAY and lowering.on_host_array(op.inputs[0]):
-            return lowering.run.call_on_array(op, HOST_MEANINGS[type])
+            return lowering.call_on_array(op, HOST_MEANINGS[type])
         return meaning(lowering, op)
 
     return Kind(type, special=special, dtype=dtype, shape=shape or (lambda inputs, **_: None))
@@ -38,7 +38,7 @@ def _array(lowering: Any, op: Operation) -> Any:
     in_host_loop = op.body is not None and lowering.run.body is not None
     of_host = not op.attributes["dtype"].own or (op.attributes["dynamic"] and in_host_loop)
     if of_host and lowering.outer is None:
-        return lowering.run.call_on_array(op, HOST_MEANINGS["TensorArrayV3"])
+        return lowering.call_on_array(op, HOST_MEANINGS["TensorArrayV3"])
     size = int(lowering.number(op.inputs[0], op))
     element = op.attributes["element"]
     known = None if element is None or None in element else element

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.distributions.random import Random
+from byparts_frontend_tf.api.random.random import Random
 from byparts_frontend_tf.api.variables.variables import variable_op
 from byparts_frontend_tf.graph.convert import constant_of
 from byparts_frontend_tf.graph.kind import KINDS

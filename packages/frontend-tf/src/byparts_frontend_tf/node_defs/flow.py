@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from byparts_frontend_tf.api.cond import cond
-from byparts_frontend_tf.api.loops import while_loop
+from byparts_frontend_tf.api.while_loop import while_loop
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.node_defs.regions import (
     ENTERS,

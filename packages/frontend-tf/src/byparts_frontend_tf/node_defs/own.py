@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from byparts_frontend_tf.api.cond import Branch
-from byparts_frontend_tf.api.slicing import Part
+from byparts_frontend_tf.api.strided_slice import Part
 from byparts_frontend_tf.graph.body import Body
 from byparts_frontend_tf.graph.graph import Graph
 from byparts_frontend_tf.graph.operation import Operation, Tensor

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.passing import IDENTITY
+from byparts_frontend_tf.api.identity import IDENTITY
 from byparts_frontend_tf.graph import upper
 from byparts_frontend_tf.graph.graph import Graph
 from byparts_frontend_tf.graph.kind import KINDS

@@ -50,10 +50,10 @@ def _taken(lowering: Lowering, op: Operation, holds: bool) -> Any:
 
 def _both(lowering: Lowering, op: Operation, test: Value) -> Any:
     bodies = [_lowered(lowering, op, op.attributes[k]) for k in ("then", "otherwise")]
-    written = list(dict.fromkeys([v for body, _ in bodies for v in body.writes]))
+    written = list(dict.fromkeys([v for body, _ in bodies for v in body.variables.writes]))
     drawn = list(dict.fromkeys([o for body, _ in bodies for o in body.counters]))
     outputs = [
-        [*results, *[body.latest(v) for v in written], *[body.counter(o) for o in drawn]]
+        [*results, *[body.variables.latest(v) for v in written], *[body.counter(o) for o in drawn]]
         for body, results in bodies
     ]
     outside = list(dict.fromkeys([v for body, _ in bodies for v in body.captured.values()]))
@@ -71,7 +71,7 @@ def _both(lowering: Lowering, op: Operation, test: Value) -> Any:
     count = len(op.outputs)
     rest = iter(made[count:])
     for variable in written:
-        lowering.write(op, variable, next(rest))
+        lowering.variables.write(op, variable, next(rest))
     lowering.counters.update(zip(drawn, rest, strict=True))
     return made[:count]
 

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.running.explore import Exploration
+from byparts_frontend_tf.running.inputs import Inputs
 from byparts_frontend_tf.running.plan import do_steps
-from byparts_frontend_tf.running.programs import Programs, Updates
+from byparts_frontend_tf.running.program_steps import Updates, ask_step
 from byparts_frontend_tf.running.recorder import Log, Recorder
-from byparts_frontend_tf.running.run import Run
+from byparts_frontend_tf.running.store import Variables
 from byparts_frontend_tf.running.tree import Finish, Slots, Step, key_of, type_key
 from byparts_graph_ir import Value, producers
 from byparts_tf_files.errors import OpError, error_of
@@ -62,36 +64,43 @@ class FunctionPlan:
                 self._paths, log = 0, log[:0]
             recorder = Recorder(self._first, key, slots, log, lock)
             fed = {t: i for i, t in enumerate(self._fed)}
-            run = _FunctionRun(self._session, recorder, fed)
-            end = run.finish(self._targets)
-            if run.assumed:
+            exploration = Exploration(self._session, recorder, fed, steps=EvaluatedSteps)
+            end = exploration.finish(self._targets)
+            if exploration.assumed:
                 self._first.clear()
             return end
 
 
-class _FunctionRun(Run):
-    """A run whose programs are evaluated by NumPy."""
+class EvaluatedSteps:
+    """`Steps` of a function: its operations are evaluated by NumPy, and no program is built.
 
-    def number(self, value: Value, of_leaves: bool = True) -> Any:
-        """As for all runs, but not for what it is computed from: that is another each time."""
-        return super().number(value, of_leaves=False)
+    Args:
+        session: whose variables are read and written.
+        inputs: where values come from.
+    """
 
-    def _ask(self, value: Value) -> Any:
-        if value.node is None or value in self.slots_of:
-            return super()._ask(value)
-        first = self.recorder.perform(lambda: EvaluateStep(self, [value], [value], {}))
-        array = self.numbers[value] = np.asarray(self.recorder.slots[first])
-        return array
+    of_leaves = False  # what a number is computed from is another each time
 
-    def _built(self, outputs: Sequence[Value], asked: Sequence[Value], updates: Updates) -> Step:
-        return EvaluateStep(self, outputs, asked, updates)
+    def __init__(self, session: BaseSession, inputs: Inputs) -> None:
+        self._variables, self._inputs = session.variables, inputs
+
+    def program(self, outputs: Sequence[Value], asked: Sequence[Value], updates: Updates) -> Step:
+        """Evaluate operations of graph-ir."""
+        return EvaluateStep(self._inputs, self._variables, outputs, asked, updates)
+
+    def ask(self, value: Value) -> Step:
+        """Evaluate what one value needs; the rest is for this very value."""
+        if value.node is None or value in self._inputs.slot_of:
+            return ask_step(value, self._inputs)
+        return self.program([value], [value], {})
 
 
 class EvaluateStep(Step):
     """Evaluate the operations of graph-ir that outputs need, in order.
 
     Args:
-        programs: says where inputs come from.
+        inputs: where values come from.
+        variables: those of the session.
         outputs: the values that are results.
         asked: which of them the rest is specialised on.
         updates: variable -> its new value.
@@ -109,10 +118,15 @@ class EvaluateStep(Step):
     )
 
     def __init__(
-        self, programs: Programs, outputs: Sequence[Value], asked: Sequence[Value], updates: Updates
+        self,
+        inputs: Inputs,
+        variables: Variables,
+        outputs: Sequence[Value],
+        asked: Sequence[Value],
+        updates: Updates,
     ) -> None:
         super().__init__()
-        variables = self._variables = programs.session.variables
+        self._variables = variables
         places: dict[Value, int] = {}
 
         def place(value: Value) -> int:
@@ -130,8 +144,8 @@ class EvaluateStep(Step):
             (v, variables.target(v, new.type, v.name), place(new)) for v, new in updates.items()
         ]
         leaves = [v for v in places if v.node is None]
-        read = programs.variable_inputs
-        self._slots = [(places[v], programs.slots_of[v]) for v in leaves if v not in read]
+        read = inputs.memory_of
+        self._slots = [(places[v], inputs.slot_of[v]) for v in leaves if v not in read]
         self._stored = [(places[v], read[v]) for v in leaves if v in read]
         self._arrays: list[Any] = [None] * len(places)
         self._fold({place for place, _ in (*self._slots, *self._stored)})

@@ -4,44 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.running.host_arrays import HostRows
+from byparts_frontend_tf.running.inputs import Inputs
 from byparts_frontend_tf.running.known import Literal, Slot, leaves
-from byparts_frontend_tf.running.lowering import Lowering
+from byparts_frontend_tf.running.numbers import Numbers
+from byparts_frontend_tf.running.recorder import Recorder
 from byparts_frontend_tf.running.signals import Wanted
 from byparts_frontend_tf.running.tree import HostStep
 from byparts_graph_ir import Value
 
 if TYPE_CHECKING:
-    pass
+    from byparts_frontend_tf.running.lowering import Lowering
+    from byparts_frontend_tf.running.session import BaseSession
 
-from byparts_frontend_tf.running.numbers import Numbers
+Source = int | Literal | Value  # a slot, a literal, or a value that a program has to give first
 
 
-class HostCalls(Numbers):
-    """What a run calls on arrays: now and at each run, or when the last program has run.
+class Effect(NamedTuple):
+    """A function of arrays that is called when the last program has run."""
+
+    op: Operation
+    function: Callable[..., Any]
+    inputs: list[Source]
+
+
+class Host(Protocol):
+    """What a run calls on arrays.  `lowering` is always that of the run itself, of no body.
 
     Attributes:
-        top: the lowering of the run itself.
+        effects: to be called when the last program has run.
     """
 
-    top: Lowering
-    _after: list[tuple[Operation, Callable[..., Any], list[Any]]]
-
-    def _call(self, op: Operation) -> None:
-        """Compute an operation on the host, now."""
-        assert op.kind.host is not None, f"{op.kind} has no meaning"
-        function = partial(op.kind.host, **op.attributes)
-        kinds = [t.dtype for t in op.outputs]
-        dtypes = [d.as_numpy_dtype if d.is_numpy_compatible else None for d in kinds]
-        self.call(op, function, op.inputs, dtypes)
+    effects: list[Effect]
 
     def call(
         self,
+        lowering: Lowering,
         op: Operation,
         function: Callable[..., Any],
         inputs: Sequence[Tensor | Value],
@@ -54,65 +57,102 @@ class HostCalls(Numbers):
         Raises:
             Wanted: an input has to be computed first.
         """
-        given = [self._host_input(t, op) for t in inputs]
+
+    def afterwards(
+        self,
+        lowering: Lowering,
+        op: Operation,
+        function: Callable[..., Any],
+        inputs: Sequence[Tensor | Value],
+    ) -> None:
+        """Call a function of arrays when the last program has run: an effect on the world."""
+
+    def source(self, lowering: Lowering, given: Tensor | Value, reader: Operation) -> Source:
+        """Where the host finds what an operation reads."""
+
+    def object_slot(self, variable: Any) -> int:
+        """The slot with the value of a variable that lives on the host."""
+
+    def is_array(self, lowering: Lowering, tensor: Tensor) -> bool:
+        """Whether a tensor is a TensorArray that is a list on the host."""
+
+
+class HostCalls:
+    """`Host` of a run that is done.
+
+    Args:
+        session: whose variables may live on the host.
+        inputs: where values come from.
+        numbers: what is known of values.
+        recorder: does the steps.
+    """
+
+    def __init__(
+        self, session: BaseSession, inputs: Inputs, numbers: Numbers, recorder: Recorder
+    ) -> None:
+        self._session, self._inputs = session, inputs
+        self._numbers, self._recorder = numbers, recorder
+        self.effects: list[Effect] = []
+
+    def call(
+        self,
+        lowering: Lowering,
+        op: Operation,
+        function: Callable[..., Any],
+        inputs: Sequence[Tensor | Value],
+        dtypes: Sequence[Any],
+    ) -> None:
+        """See `Host.call`."""
+        given = [self.source(lowering, t, op) for t in inputs]
         missing = [v for v in given if isinstance(v, Value)]
         if missing:
             raise Wanted(missing, numbers=False)
         slots = [v for v in given if isinstance(v, int)]
         arrays = [v.array if isinstance(v, Literal) else None for v in given]
         step = partial(HostStep, op, called(function, arrays, dtypes), slots)
-        first = self.recorder.perform(step)
+        first = self._recorder.perform(step)
         for i, tensor in enumerate(op.outputs):
-            self.top.env.setdefault(tensor, Slot(first + i))
-        self.top.done.add(op)
+            lowering.env.setdefault(tensor, Slot(first + i))
+        lowering.done.add(op)
 
-    def _host_input(self, given: Tensor | Value, reader: Operation) -> int | Literal | Value:
-        """A slot, a literal, or a value that a program has to give first."""
-        known: Any = self.top.env.get(given) if isinstance(given, Tensor) else given
+    def source(self, lowering: Lowering, given: Tensor | Value, reader: Operation) -> Source:
+        """See `Host.source`."""
+        known: Any = lowering.env.get(given) if isinstance(given, Tensor) else given
         if isinstance(known, Slot):
             return known.index
         if isinstance(known, Literal):
             return known
         if isinstance(given, Tensor) and known is None and of_objects(given):
-            return self._object(given.variable)
-        value = self.top.value(given, reader) if isinstance(given, Tensor) else given
-        slot = self.slots_of.get(value)
+            return self.object_slot(given.variable)
+        value = lowering.value(given, reader) if isinstance(given, Tensor) else given
+        slot = self._inputs.slot_of.get(value)
         if slot is not None:
             return slot
-        return value if any(True for _ in leaves(value)) else Literal(self.number(value))
+        return value if any(True for _ in leaves(value)) else Literal(self._numbers.number(value))
 
-    def _object(self, variable: Any) -> int:
-        """The slot with the value of a variable that lives on the host."""
-        variables = self.session.variables
+    def object_slot(self, variable: Any) -> int:
+        """See `Host.object_slot`."""
+        variables = self._session.variables
 
         def read() -> list[Any]:
             return [variables.object_of(variable)]
 
-        return self.recorder.perform(partial(HostStep, variable, read, ()))
+        return self._recorder.perform(partial(HostStep, variable, read, ()))
 
     def afterwards(
-        self, op: Operation, function: Callable[..., Any], inputs: Sequence[Tensor | Value]
+        self,
+        lowering: Lowering,
+        op: Operation,
+        function: Callable[..., Any],
+        inputs: Sequence[Tensor | Value],
     ) -> None:
-        """Call a function of arrays when the last program has run: an effect on the world."""
-        self._after.append((op, function, [self._host_input(t, op) for t in inputs]))
+        """See `Host.afterwards`."""
+        self.effects.append(Effect(op, function, [self.source(lowering, t, op) for t in inputs]))
 
-    def call_on_array(self, op: Operation, function: Callable[..., Any]) -> None:
-        """An operation on a TensorArray that is a list on the host."""
-        self.call(op, partial(function, **op.attributes), op.inputs, [None])
-
-    def is_host_array(self, tensor: Tensor) -> bool:
-        """Whether a tensor is a TensorArray that is a list on the host."""
-        known = self.top.env.get(tensor)
-        return isinstance(known, Slot) and isinstance(self.recorder.slots[known.index], HostRows)
-
-    def loop_on_host(self, op: Operation) -> None:
-        """Run a loop round after round, each a run of its own."""
-        loop = self.session.host_loop(op)
-        inputs: list[Any] = []
-        for i, t in enumerate(op.inputs):
-            rows = self.top.array_of(t)
-            inputs.append(t if rows is None else loop.array_input(i, rows))
-        self.call(op, loop, inputs, [None] * len(op.outputs))
+    def is_array(self, lowering: Lowering, tensor: Tensor) -> bool:
+        """See `Host.is_array`."""
+        known = lowering.env.get(tensor)
+        return isinstance(known, Slot) and isinstance(self._recorder.slots[known.index], HostRows)
 
 
 def of_objects(tensor: Tensor) -> bool:

@@ -14,6 +14,7 @@ from byparts_frontend_tf.graph.operation import Operation
 from byparts_frontend_tf.running.arrays import Rows
 from byparts_frontend_tf.running.host_arrays import HostRows
 from byparts_frontend_tf.running.known import Literal
+from byparts_frontend_tf.running.lowering import Lowering
 from byparts_frontend_tf.running.plan import BodyPlan
 from byparts_graph_ir import Value
 
@@ -58,3 +59,14 @@ class HostLoop:
             states = self._body(states + rest)
             rounds += 1
         return states if len(states) != 1 else states[0]
+
+
+def run_on_host(lowering: Lowering, op: Operation) -> None:
+    """Run a loop round after round, each a run of its own."""
+    top = lowering.top
+    loop = HostLoop(lowering.run.session, op)
+    inputs: list[Any] = []
+    for i, t in enumerate(op.inputs):
+        rows = top.array_of(t)
+        inputs.append(t if rows is None else loop.array_input(i, rows))
+    top.call(op, loop, inputs, [None] * len(op.outputs))

@@ -14,6 +14,7 @@ from typing import Any, Optional, Union
 import byparts_opset as ops
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.running.arrays import LoopRows, Mixed, Rows, Sites
+from byparts_frontend_tf.running.host_loop import run_on_host
 from byparts_frontend_tf.running.lowering import Lowering
 from byparts_frontend_tf.running.needed import needed_inside
 from byparts_frontend_tf.running.rounds import Rounds, known_rounds
@@ -48,7 +49,7 @@ def lower_while(lowering: Lowering, op: Operation) -> Any:
             raise
         if gradient_passes(lowering.run, op):
             return _store(lowering, op, _one_by_one(lowering, op, why))
-        lowering.run.loop_on_host(op)
+        run_on_host(lowering, op)
         return None
 
 
@@ -71,7 +72,7 @@ def _initial(lowering: Lowering, tensor: Tensor, op: Operation) -> Lowered:
         return known
     if not tensor.dtype.own:
         raise OnHost(op, f"{tensor.name} is {tensor.dtype.name}")
-    if lowering.outer is None and lowering.run.is_host_array(tensor):
+    if lowering.outer is None and lowering.run.host.is_array(lowering, tensor):
         raise OnHost(op, f"{tensor.name} is an array of the host")
     return lowering.value(tensor, op)
 
@@ -201,10 +202,10 @@ class Loop:
     def _add_variables(self) -> None:
         """Variables that the body writes, and counters of draws, are states, too."""
         body = self.body
-        self.written = list(body.writes)
+        self.written = list(body.variables.writes)
         for variable in self.written:
-            start = body.start(variable)
-            self._add_state(start, body.latest(variable))
+            start = body.variables.start(variable)
+            self._add_state(start, body.variables.latest(variable))
         self.drawn = list(body.counters)
         for drawing in self.drawn:
             self._add_state(body.first_counter(drawing), body.counter(drawing))
@@ -274,6 +275,6 @@ class Loop:
             else:
                 results.append(arrays[i] if isinstance(f, Rows) else next(rest))
         for variable in self.written:
-            self.lowering.write(self.op, variable, next(rest))
+            self.lowering.variables.write(self.op, variable, next(rest))
         self.lowering.counters.update(zip(self.drawn, rest, strict=True))
         return results

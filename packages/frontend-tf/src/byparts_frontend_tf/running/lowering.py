@@ -9,6 +9,7 @@ What decides a shape is asked for as a number (`number`), and what cannot be kno
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 import byparts_opset as ops
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from byparts_frontend_tf.running.run import Run
 
 
-class Lowering(VariableValues):
+class Lowering:
     """One level of a run.
 
     Args:
@@ -37,19 +38,24 @@ class Lowering(VariableValues):
         reader: the operation whose body this is.
 
     Attributes:
+        top: the level of the run itself.
         env: tensor -> what it is.
+        done: operations that are lowered.
+        variables: what variables are on this level.
     """
 
     def __init__(
         self, run: Run, outer: Optional[Lowering] = None, reader: Optional[Operation] = None
     ) -> None:
-        super().__init__()
         self.run, self.outer, self.reader = run, outer, reader
+        self.top: Lowering = self if outer is None else outer.top
+        self.variables = VariableValues(self._start_of, run.session.written_once)
         self.env: dict[Tensor, Known] = {}
         self.done: set[Operation] = set()
         self.sites: Optional[Sites] = None  # of the loop whose body this is
         self.counters: dict[Operation, Value] = {}  # of draws: what the next one starts from
         self._drawn: dict[Operation, Value] = {}
+        self._first_counters: dict[Operation, Value] = {}
         self.captured: dict[Value, Value] = {}  # input of this body -> value outside
         self.lengths: dict[tuple[Value, Any, int], Value] = {}  # of slices: start, stop, size -> it
         self._made: set[Value] = set()
@@ -60,14 +66,14 @@ class Lowering(VariableValues):
         """The value of a tensor, as `reader` sees it."""
         variable = tensor.variable
         if variable is not None and tensor not in self.env:
-            return self.read(variable, self._seen(tensor, reader))
+            return self.variables.read(variable, self._seen(tensor, reader))
         known = self.env.get(tensor)
         if known is None:
             return self._outside(tensor)
         if isinstance(known, Value):
             return known
         if isinstance(known, Slot):
-            return self.run.input_of(known.index)
+            return self.run.inputs.of_slot(known.index)
         assert isinstance(known, Literal), f"{tensor.name} is an array, no value"
         made = self.env[tensor] = ops.constant(known.array)
         return made
@@ -77,7 +83,15 @@ class Lowering(VariableValues):
         return [self.value(t, reader) for t in tensors]
 
     def _seen(self, tensor: Tensor, reader: Optional[Operation]) -> int:
-        return self.visible.get(tensor.op if reader is None else reader, 0)
+        return self.variables.visible.get(tensor.op if reader is None else reader, 0)
+
+    def _start_of(self, variable: Any) -> Value:
+        """The value of a variable before the run, or what this body reads of it outside."""
+        if self.outer is None:
+            return self.run.starts.start(variable, self)
+        assert self.reader is not None, "this is a body"
+        outside = self.outer.variables
+        return self._new_input(outside.read(variable, outside.visible.get(self.reader, 0)))
 
     def array_of(self, tensor: Tensor) -> Any:
         """What a TensorArray is (`arrays.py`), or `None` if the tensor is none."""
@@ -118,7 +132,7 @@ class Lowering(VariableValues):
         """The number that a small value outside is, where that is known already."""
         if outside.type.size > 64 or outside.type.dtype in FLOATS:  # these carry gradients
             return None
-        known = self.run.numbers.get(outside)
+        known = self.run.numbers.known.get(outside)
         if known is None and not any(True for _ in leaves(outside)):
             (known,) = evaluated((outside,))
         return known
@@ -146,12 +160,12 @@ class Lowering(VariableValues):
                 return known.array
             given = self.value(given, reader)
         if self.outer is None:
-            return self.run.number(given)
-        array = self.run.numbers.get(given)
+            return self.run.numbers.number(given)
+        array = self.run.numbers.known.get(given)
         if array is None:
             known_leaves = {v: self._number_outside(v) for v in leaves(given)}
             (array,) = evaluated((given,), known_leaves)
-            self.run.numbers[given] = array
+            self.run.numbers.known[given] = array
         return array
 
     def _number_outside(self, leaf: Value) -> Any:
@@ -163,7 +177,7 @@ class Lowering(VariableValues):
 
     def is_constant(self, value: Value) -> bool:
         """Whether a value is a known number on this path."""
-        if value in self.run.numbers:
+        if value in self.run.numbers.known:
             return True
         if self.outer is None:
             return not any(True for _ in leaves(value))
@@ -178,8 +192,8 @@ class Lowering(VariableValues):
     def decided(self, value: Value) -> bool:
         """Whether a condition is known before anything runs: by constants and feeds."""
         if self.outer is None:
-            return self.run.decided(value)
-        if value in self.run.numbers:
+            return self.run.numbers.decided(value)
+        if value in self.run.numbers.known:
             return True
         return all(
             v in self.captured and self.outer.decided(self.captured[v]) for v in leaves(value)
@@ -192,14 +206,14 @@ class Lowering(VariableValues):
             Wanted: it has to be computed first.
         """
         if self.outer is None:
-            return bool(self.run.number(value, of_leaves=False))
+            return bool(self.run.numbers.number(value, of_leaves=False))
         return bool(self.number(value))
 
     def stands_for(self, x: Tensor, reader: Operation) -> list[Value]:
         """The values that a gradient with respect to x is one to: of a variable all its reads."""
         if x.variable is None or x in self.env:
             return [self.value(x, reader)]
-        return self.reads.get(x.variable) or [self.start(x.variable)]
+        return self.variables.reads.get(x.variable) or [self.variables.start(x.variable)]
 
     # Random numbers
 
@@ -216,12 +230,13 @@ class Lowering(VariableValues):
 
     def first_counter(self, op: Operation) -> Value:
         """The counter of an operation's draws at the start of the run, or of this body."""
-        found = self._starts.get(op)
-        if found is None:
+        first = self._first_counters.get(op)
+        if first is None:
             outer = self.outer
-            found = self.run.counter(op) if outer is None else self._new_input(outer.counter(op))
-            self._starts[op] = found
-        return found
+            counter = self.run.starts.counter(op) if outer is None else outer.counter(op)
+            first = counter if outer is None else self._new_input(counter)
+            self._first_counters[op] = first
+        return first
 
     # Operations
 
@@ -231,7 +246,7 @@ class Lowering(VariableValues):
         Raises:
             Wanted: a number has to be computed first.
         """
-        self.order(op)
+        self.variables.order(op)
         kind = op.kind
         with inherit(op.where):
             made = kind.special(self, op) if kind.special is not None else self._meant(op)
@@ -285,19 +300,21 @@ class Lowering(VariableValues):
         """
         if self.outer is not None:
             raise OnHost(op, "its effect is on the world")
-        self.run.afterwards(op, function, inputs)
+        self.run.host.afterwards(self, op, function, inputs)
 
-    def order(self, op: Operation) -> None:
-        """Find the writes that are ordered before an operation, also one on the host."""
-        if not self._bit_of:
-            return
-        seen = 0
-        for t in op.inputs:
-            seen |= self.visible.get(t.op, 0)
-        for c in op._control_inputs:
-            seen |= self.visible.get(c, 0)
-        if seen:
-            self.visible[op] = seen
+    def call(
+        self,
+        op: Operation,
+        function: Callable[..., Any],
+        inputs: Sequence[Tensor | Value],
+        dtypes: Sequence[Any],
+    ) -> None:
+        """Compute the outputs of `op` on the host, by a function of arrays; see `Host.call`."""
+        self.run.host.call(self.top, op, function, inputs, dtypes)
+
+    def call_on_array(self, op: Operation, function: Callable[..., Any]) -> None:
+        """Compute an operation on a TensorArray that is a list on the host."""
+        self.call(op, partial(function, **op.attributes), op.inputs, [None])
 
     def _arguments(self, op: Operation) -> list[Any]:
         numbers = op.kind.numbers(len(op.inputs))
@@ -326,11 +343,8 @@ class Lowering(VariableValues):
 
     def finished(self, op: Operation, targets: Sequence[Any]) -> None:
         """An operation stands for its branch, whose writes are its own."""
-        seen = self.visible.get(op, 0)
-        for t in targets:
-            seen |= self.visible.get(t if isinstance(t, Operation) else t.op, 0)
-        if seen:
-            self.visible[op] = seen
+        before = [t if isinstance(t, Operation) else t.op for t in targets]
+        self.variables.see(op, before, self.variables.visible.get(op, 0))
         self.done.add(op)
 
     def set_one(self, tensor: Tensor, value: Value) -> None:

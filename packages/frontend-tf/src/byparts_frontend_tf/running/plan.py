@@ -9,10 +9,10 @@ import numpy as np
 from numpy import ndarray
 
 from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.running.explore import Exploration
 from byparts_frontend_tf.running.feeds import Feeds
 from byparts_frontend_tf.running.fetches import Fetches
 from byparts_frontend_tf.running.recorder import Log, Recorder
-from byparts_frontend_tf.running.run import Run
 from byparts_frontend_tf.running.tree import Finish, ProgramStep, Step, type_key
 
 if TYPE_CHECKING:
@@ -72,9 +72,9 @@ class Plan:
             self.built += 1
             recorder = Recorder(self.first, key, slots, log, lock)
             fed = {t: i for i, t in enumerate(self._feeds.tensors)}
-            run = Run(self._session, recorder, fed)
-            end = run.finish(self._fetches.leaves)
-            if run.assumed:  # that variables have no value, which they may have next time
+            exploration = Exploration(self._session, recorder, fed)
+            end = exploration.finish(self._fetches.leaves)
+            if exploration.assumed:  # that variables have no value, which they may have next time
                 self.first.clear()
                 self._programs.clear()
             else:
@@ -127,8 +127,8 @@ class BodyPlan:
         with lock:
             recorder = Recorder(self._first, key, slots, log, lock)
             fed = {t: i for i, t in enumerate(self._fed)}
-            run = Run(self._session, recorder, fed, self._body)
-            end = run.finish(self._targets)
-            if run.assumed:
+            exploration = Exploration(self._session, recorder, fed, self._body)
+            end = exploration.finish(self._targets)
+            if exploration.assumed:
                 self._first.clear()
             return end

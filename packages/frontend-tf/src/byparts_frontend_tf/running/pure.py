@@ -14,14 +14,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from byparts_frontend_tf.graph.operation import Operation, Tensor
+from byparts_frontend_tf.running.explore import fetched, updates_of
 from byparts_frontend_tf.running.feeds import Feeds
 from byparts_frontend_tf.running.fetches import Fetches
+from byparts_frontend_tf.running.host_calls import Effect, Source
+from byparts_frontend_tf.running.inputs import Inputs, inputs_of
+from byparts_frontend_tf.running.known import Slot
+from byparts_frontend_tf.running.lowering import Lowering
 from byparts_frontend_tf.running.needed import needed
-from byparts_frontend_tf.running.programs import inputs_of
+from byparts_frontend_tf.running.numbers import Numbers
+from byparts_frontend_tf.running.program_steps import ProgramSteps
 from byparts_frontend_tf.running.recorder import Recorder
 from byparts_frontend_tf.running.run import Run
 from byparts_frontend_tf.running.signals import Wanted
+from byparts_frontend_tf.running.store import Variables
+from byparts_frontend_tf.running.worklist import Worklist
 from byparts_graph_ir import Graph, GraphError, Input, TensorType, Value
+from byparts_runtime import Variable as Stored
 from byparts_tf_files.shape import as_dims
 
 if TYPE_CHECKING:
@@ -64,47 +73,70 @@ def pure_graph(session: BaseSession, fetches: Any, feeds: Mapping[Any, Any]) -> 
         t: TensorType(t.dtype.base_dtype.own, as_dims(s))
         for t, s in zip(tensors, feeds.values(), strict=True)
     }
-    return _Described(session, types).graph_of(Fetches(session.graph, fetches).leaves)
+    return _described(session, types, Fetches(session.graph, fetches).leaves)
 
 
-class _Described(Run):
-    """A run of which no step is done."""
+def _described(
+    session: BaseSession, types: Mapping[Tensor, TensorType], leaves: Sequence[Any]
+) -> PureGraph:
+    recorder = Recorder({}, None, [], [], session.exploring)
+    inputs, fed = _DescribedInputs(types), list(types)
+    numbers = Numbers(inputs, recorder, ProgramSteps(session, inputs))
+    variables = {t.variable: i for i, t in enumerate(fed) if t.variable is not None}
+    starts = _DescribedStarts(session.variables, inputs, variables)
+    run = Run(session, inputs, numbers, starts, _NothingOnHost())
+    top = Lowering(run)
+    top.env.update({t: Slot(i) for i, t in enumerate(fed)})
+    pending = needed(leaves, top.env)
+    run.operations.update(pending)
+    for op in Worklist(top).lower(pending).operations:
+        raise GraphError(
+            f"pure_graph: {op.name!r} ({op.type}), made at {op.where}, is computed on the host "
+            "or has a shape that only a run can tell"
+        )
+    updates = updates_of(top)
+    outputs = [fetched(top, f) for f in leaves if isinstance(f, Tensor)]
+    outputs += updates.values()
+    read = inputs_of(outputs)
+    feeds = {v: fed[i] for i, v in sorted(inputs.by_slot.items()) if v in read}
+    of_variables = {v: starts.variable_of[v] for v in read if v not in feeds}
+    graph = Graph.of((*feeds, *of_variables), outputs)
+    return PureGraph(graph, tuple(feeds.values()), tuple(of_variables.values()), tuple(updates))
 
-    def __init__(self, session: BaseSession, feeds: Mapping[Tensor, TensorType]) -> None:
-        nothing = Recorder({}, None, [], [], session.exploring)
-        super().__init__(session, nothing, {t: i for i, t in enumerate(feeds)})
-        self._feeds = list(feeds.items())
-        self._variable_of: dict[Value, Any] = {}
 
-    def graph_of(self, leaves: Sequence[Any]) -> PureGraph:
-        pending = needed(leaves, self.top.env)
-        self.operations = set(pending)
-        for op in self._pass(pending)[0]:
-            raise GraphError(
-                f"pure_graph: {op.name!r} ({op.type}), made at {op.where}, is computed on the host "
-                "or has a shape that only a run can tell"
-            )
-        updates = self.updates()
-        outputs = [self.fetched(f) for f in leaves if isinstance(f, Tensor)]
-        outputs += updates.values()
-        found = inputs_of(outputs)
-        fed = {v: self._feeds[i][0] for i, v in sorted(self._inputs.items()) if v in found}
-        read = {v: self._variable_of[v] for v in found if v not in fed}
-        graph = Graph.of((*fed, *read), outputs)
-        return PureGraph(graph, tuple(fed.values()), tuple(read.values()), tuple(updates))
+class _DescribedInputs:
+    """`Inputs` of a run of which no step is done: no array is in a slot, only its type is known."""
 
-    def input_of(self, slot: int) -> Value:
-        if slot not in self._inputs:
-            tensor, kind = self._feeds[slot]
-            self._inputs[slot] = Input(kind, None, tensor.op.name, tensor.op.where)
-        return self._inputs[slot]
+    def __init__(self, types: Mapping[Tensor, TensorType]) -> None:
+        self._types = list(types.items())
+        self.by_slot: dict[int, Input] = {}
+        self.slot_of: dict[Value, int] = {}
+        self.memory_of: dict[Value, Stored] = {}
 
-    def start(self, variable: Any) -> Value:
-        slot = self.fed_variables.get(variable)
+    def of_slot(self, slot: int) -> Value:
+        if slot not in self.by_slot:
+            tensor, kind = self._types[slot]
+            self.by_slot[slot] = Input(kind, None, tensor.op.name, tensor.op.where)
+        return self.by_slot[slot]
+
+
+class _DescribedStarts:
+    """`Starts` of such a run: a variable without a value has the shape that it was made with."""
+
+    def __init__(self, variables: Variables, inputs: Inputs, fed: Mapping[Any, int]) -> None:
+        self._variables, self._inputs, self._fed = variables, inputs, fed
+        self._reads: dict[Any, Value] = {}
+        self.variable_of: dict[Value, Any] = {}
+
+    def has(self, variable: Any) -> bool:
+        return True
+
+    def start(self, variable: Any, lowering: Lowering) -> Value:
+        slot = self._fed.get(variable)
         if slot is not None:
-            return self.input_of(slot)
+            return self._inputs.of_slot(slot)
         if variable not in self._reads:
-            stored, memory = self.session.variables.get(variable), variable.outputs[0]
+            stored, memory = self._variables.get(variable), variable.outputs[0]
             own = memory.dtype.base_dtype.own
             kind = TensorType(own, memory.dims) if stored is None else stored.type
             self._reads[variable] = self._read(variable, kind)
@@ -114,14 +146,41 @@ class _Described(Run):
         return self._read(op, TensorType("i64", ()))
 
     def _read(self, variable: Any, kind: TensorType) -> Value:
-        made = Input(kind, None, variable.name, getattr(variable, "where", ""))
-        self._variable_of[made] = variable
-        return made
+        value = Input(kind, None, variable.name, getattr(variable, "where", ""))
+        self.variable_of[value] = variable
+        return value
 
-    def has(self, variable: Any) -> bool:
-        return True
+
+class _NothingOnHost:
+    """`Host` of such a run: what it is asked for waits, and nothing ever gives it."""
+
+    def __init__(self) -> None:
+        self.effects: list[Effect] = []
 
     def call(
-        self, op: Operation, function: Callable[..., Any], inputs: Any, dtypes: Sequence[Any]
+        self,
+        lowering: Lowering,
+        op: Operation,
+        function: Callable[..., Any],
+        inputs: Sequence[Tensor | Value],
+        dtypes: Sequence[Any],
     ) -> None:
-        raise Wanted((), numbers=False)  # which nothing computes
+        raise Wanted((), numbers=False)
+
+    def afterwards(
+        self,
+        lowering: Lowering,
+        op: Operation,
+        function: Callable[..., Any],
+        inputs: Sequence[Tensor | Value],
+    ) -> None:
+        """Nothing: a pure graph has no effects on the world."""
+
+    def source(self, lowering: Lowering, given: Tensor | Value, reader: Operation) -> Source:
+        return lowering.value(given, reader) if isinstance(given, Tensor) else given
+
+    def object_slot(self, variable: Any) -> int:
+        raise Wanted((), numbers=False)
+
+    def is_array(self, lowering: Lowering, tensor: Tensor) -> bool:
+        return False

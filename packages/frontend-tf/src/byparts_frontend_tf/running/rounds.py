@@ -118,7 +118,7 @@ class Simulation:
         """The rounds; the rest of the run is for these."""
         values = [*starts, *given.values()]
         if lowering.outer is None:
-            return lowering.run.asked(self, values)
+            return lowering.run.numbers.asked(self, values)
         return self(*[lowering.number(v) for v in values])
 
     def __call__(self, *arrays: Any) -> Optional[list[Any]]:

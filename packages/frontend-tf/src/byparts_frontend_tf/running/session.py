@@ -14,7 +14,6 @@ from typing import Any, Optional
 import numpy as np
 
 from byparts_frontend_tf.graph.graph import Graph
-from byparts_frontend_tf.graph.operation import Operation
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.running.fetches import key_of
 from byparts_frontend_tf.running.plan import Plan
@@ -177,12 +176,6 @@ class BaseSession:
             if key not in self.kept:
                 self.kept[key] = make()
             return self.kept[key]
-
-    def host_loop(self, op: Operation) -> Any:
-        """The rounds of a loop that the host runs, each a run of this session."""
-        from byparts_frontend_tf.running.host_loop import HostLoop  # few loops are the host's
-
-        return HostLoop(self, op)
 
     def partial_run_setup(self, fetches: Any, feeds: Any = None) -> Any:
         """Refused.

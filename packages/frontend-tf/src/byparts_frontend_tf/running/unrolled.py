@@ -14,6 +14,7 @@ import byparts_opset as ops
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.running.lowering import Lowering
 from byparts_frontend_tf.running.needed import needed_inside
+from byparts_frontend_tf.running.run import Run
 from byparts_frontend_tf.running.signals import OnHost, Wanted
 from byparts_graph_ir import FLOATS, Value
 
@@ -21,7 +22,7 @@ _MOST = 2000  # rounds
 _FOLDED = 16  # elements of a state that is kept as a number
 
 
-def gradient_passes(run: Any, op: Operation) -> bool:
+def gradient_passes(run: Run, op: Operation) -> bool:
     """Whether this run differentiates with respect to what an operation depends on, through it."""
     todo = [t for t in op.outputs if t.dtype.is_floating]
     seen = set(todo)
@@ -96,7 +97,7 @@ def _round(lowering: Lowering, op: Operation, states: list[Any]) -> tuple[list[A
     finally:
         for inner in filter(given["body"].holds, made):
             lowering.done.discard(inner)
-            lowering.visible.pop(inner, None)
+            lowering.variables.visible.pop(inner, None)
             for tensor in inner.outputs:
                 lowering.env.pop(tensor, None)
         for tensor in given["states"]:
@@ -106,12 +107,12 @@ def _round(lowering: Lowering, op: Operation, states: list[Any]) -> tuple[list[A
 def _lowered(
     lowering: Lowering, op: Operation, targets: Sequence[Tensor], made: list[Operation]
 ) -> list[Any]:
-    writes = sum(map(len, lowering.writes.values()))
+    writes = sum(map(len, lowering.variables.writes.values()))
     try:
         lowering.lower_now(needed_inside(targets, lowering.known, op.attributes["body"]), made)
     except Wanted as wanted:  # each try would make other values, and want these
         raise OnHost(made[-1], "what it is depends on data") from wanted
-    if sum(map(len, lowering.writes.values())) != writes:
+    if sum(map(len, lowering.variables.writes.values())) != writes:
         raise OnHost(op, "its rounds write variables")
     return [_result(lowering, t) for t in targets]
 

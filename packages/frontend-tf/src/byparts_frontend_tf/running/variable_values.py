@@ -6,19 +6,20 @@ are ordered before its reader; `visible` says which, as bits.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import byparts_opset as ops
 from byparts_frontend_tf.graph.operation import Operation
 from byparts_graph_ir import GraphError, Value
 
-if TYPE_CHECKING:
-    from byparts_frontend_tf.running.lowering import Lowering
-    from byparts_frontend_tf.running.run import Run
-
 
 class VariableValues:
     """What variables are on one level of a run.
+
+    Args:
+        first: variable -> its value at the start of the run, or of this body.
+        written_once: whether a run may write a variable once only.
 
     Attributes:
         visible: operation -> the writes that are ordered before it or are it, as bits.
@@ -27,21 +28,14 @@ class VariableValues:
         last: variable -> what its last write gives it.
     """
 
-    run: Run
-    outer: Optional[Lowering]
-    reader: Optional[Operation]
-
-    def __init__(self) -> None:
+    def __init__(self, first: Callable[[Any], Value], written_once: bool) -> None:
+        self._first, self._written_once = first, written_once
         self.visible: dict[Operation, int] = {}
         self.writes: dict[Any, list[tuple[int, Value]]] = {}
         self.reads: dict[Any, list[Value]] = {}
         self.last: dict[Any, Value] = {}
         self._starts: dict[Any, Value] = {}
         self._bit_of: dict[Operation, int] = {}  # the bit of a write
-
-    def _new_input(self, outside: Value) -> Value:
-        """A value of the outer level, as an input of this body."""
-        raise NotImplementedError
 
     def read(self, variable: Any, seen: int) -> Value:
         """The value of a variable after the writes `seen`."""
@@ -57,24 +51,19 @@ class VariableValues:
 
     def start(self, variable: Any) -> Value:
         """The value of a variable at the start of the run, or of this body."""
-        found = self._starts.get(variable)
-        if found is None:
-            if self.outer is None:
-                found = self.run.start(variable)
-            else:
-                seen = self.outer.visible.get(self.reader, 0)  # type: ignore[arg-type]  # a body has one
-                found = self._new_input(self.outer.read(variable, seen))
-            self._starts[variable] = found
-            self.reads.setdefault(variable, []).append(found)
-        return found
+        value = self._starts.get(variable)
+        if value is None:
+            value = self._starts[variable] = self._first(variable)
+            self.reads.setdefault(variable, []).append(value)
+        return value
 
     def write(self, op: Operation, variable: Any, value: Value) -> None:
-        """`op` gives a variable a new value; no gradient passes.
+        """Let `op` give a variable a new value; no gradient passes.
 
         Raises:
             GraphError: the run has written it already, and may not twice.
         """
-        if self.run.written_once and variable in self.last:
+        if self._written_once and variable in self.last:
             raise GraphError(
                 f"variable {variable.name!r} is assigned twice in one run, the second time at "
                 f"{op.where}; fetch the assignments in two runs"
@@ -87,6 +76,18 @@ class VariableValues:
         self.writes.setdefault(variable, []).append((bit, after))
         self.last[variable] = value
         self.reads.setdefault(variable, []).append(after)
+
+    def order(self, op: Operation) -> None:
+        """Find the writes that are ordered before an operation, also one on the host."""
+        if self._bit_of:
+            self.see(op, (*[t.op for t in op.inputs], *op._control_inputs), 0)
+
+    def see(self, op: Operation, before: Iterable[Operation], seen: int) -> None:
+        """Let `op` see the writes `seen`, and those that operations before it see or are."""
+        for other in before:
+            seen |= self.visible.get(other, 0)
+        if seen:
+            self.visible[op] = seen
 
     def _own(self, op: Operation) -> int:
         """The bit of a write, the same for all variables that it writes."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from byparts_frontend_tf.api.constants import ones
-from byparts_frontend_tf.api.reductions import reduce_sum
-from byparts_frontend_tf.api.shaping import shape as shape_of
+from byparts_frontend_tf.api.constant import ones
+from byparts_frontend_tf.api.math.reduce import reduce_sum
+from byparts_frontend_tf.api.shape import shape as shape_of
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import F, symbol

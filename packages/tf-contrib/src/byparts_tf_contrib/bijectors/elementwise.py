@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.constants import zeros_like
-from byparts_frontend_tf.api.indexing import gather
-from byparts_frontend_tf.api.linalg.diagonals import matrix_diag, matrix_diag_part
-from byparts_frontend_tf.api.linalg.solving import matrix_triangular_solve
-from byparts_frontend_tf.api.passing import identity
-from byparts_frontend_tf.api.products import matmul
-from byparts_frontend_tf.api.reductions import reduce_sum
-from byparts_frontend_tf.api.small_math import softplus_inverse
-from byparts_frontend_tf.api.sparse.sets import invert_permutation
-from byparts_frontend_tf.api.unary import absolute, exp, log, log1p, sigmoid, softplus
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.constant import zeros_like
+from byparts_frontend_tf.api.gather import gather
+from byparts_frontend_tf.api.identity import identity
+from byparts_frontend_tf.api.linalg.diag import matrix_diag, matrix_diag_part
+from byparts_frontend_tf.api.linalg.matmul import matmul
+from byparts_frontend_tf.api.linalg.solve import matrix_triangular_solve
+from byparts_frontend_tf.api.math.polyval import softplus_inverse
+from byparts_frontend_tf.api.math.reduce import reduce_sum
+from byparts_frontend_tf.api.math.unary import absolute, exp, log, log1p, sigmoid, softplus
+from byparts_frontend_tf.api.unique import invert_permutation
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_tf_contrib.bijectors.bijector import Bijector, bijector_symbol
 

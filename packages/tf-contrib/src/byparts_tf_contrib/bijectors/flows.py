@@ -11,16 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_tf.api.constants import zeros_like
-from byparts_frontend_tf.api.layers.initializers import GlorotNormal
-from byparts_frontend_tf.api.loops import while_loop
-from byparts_frontend_tf.api.optimizers.clipping import clip_by_value
-from byparts_frontend_tf.api.passing import identity, stop_gradient
-from byparts_frontend_tf.api.reductions import reduce_sum
-from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
-from byparts_frontend_tf.api.stacking import concat, split, unstack
-from byparts_frontend_tf.api.unary import exp, relu
+from byparts_frontend_tf.api.clip import clip_by_value
+from byparts_frontend_tf.api.concat import concat, split
+from byparts_frontend_tf.api.constant import zeros_like
+from byparts_frontend_tf.api.identity import identity, stop_gradient
+from byparts_frontend_tf.api.initializers import GlorotNormal
+from byparts_frontend_tf.api.math.reduce import reduce_sum
+from byparts_frontend_tf.api.math.unary import exp
+from byparts_frontend_tf.api.nn.relu import relu
+from byparts_frontend_tf.api.reshape import reshape
+from byparts_frontend_tf.api.shape import shape as shape_of
+from byparts_frontend_tf.api.stack import unstack
 from byparts_frontend_tf.api.variables.template import make_template
+from byparts_frontend_tf.api.while_loop import while_loop
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_tf_contrib.bijectors.bijector import Bijector, bijector_symbol
 from byparts_tf_keras.layers.layers import dense

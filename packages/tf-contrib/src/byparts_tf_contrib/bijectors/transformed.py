@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_tf.api.reductions import reduce_sum
-from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.math.reduce import reduce_sum
 from byparts_tf_contrib.bijectors.bijector import Bijector
 from byparts_tf_contrib.bijectors.elementwise import Identity
 from byparts_tf_contrib.distributions.distribution import Distribution, distribution_symbol

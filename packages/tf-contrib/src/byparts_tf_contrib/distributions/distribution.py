@@ -12,11 +12,11 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.arithmetic import subtract
-from byparts_frontend_tf.api.reductions import reduce_prod
-from byparts_frontend_tf.api.shaping import reshape
-from byparts_frontend_tf.api.stacking import concat
-from byparts_frontend_tf.api.unary import exp, log, sqrt, square
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.math.binary import subtract
+from byparts_frontend_tf.api.math.reduce import reduce_prod
+from byparts_frontend_tf.api.math.unary import exp, log, sqrt, square
+from byparts_frontend_tf.api.reshape import reshape
 from byparts_frontend_tf.graph.convert import convert_to_tensor, shape_tensor
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope

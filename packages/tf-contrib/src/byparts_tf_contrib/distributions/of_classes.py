@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.classes import log_softmax, softmax
-from byparts_frontend_tf.api.constants import zeros_like
-from byparts_frontend_tf.api.distributions.gamma import lgamma
-from byparts_frontend_tf.api.distributions.random import multinomial
-from byparts_frontend_tf.api.distributions.random_gamma import COUNTS
-from byparts_frontend_tf.api.indexing import one_hot, where_v2
-from byparts_frontend_tf.api.reductions import argmax, reduce_sum
-from byparts_frontend_tf.api.shaping import reshape, shape as shape_of, transpose
-from byparts_frontend_tf.api.stacking import concat
-from byparts_frontend_tf.api.unary import log
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.constant import zeros_like
+from byparts_frontend_tf.api.math.gamma import lgamma
+from byparts_frontend_tf.api.math.reduce import argmax, reduce_sum
+from byparts_frontend_tf.api.math.unary import log
+from byparts_frontend_tf.api.nn.softmax import log_softmax, softmax
+from byparts_frontend_tf.api.one_hot import one_hot
+from byparts_frontend_tf.api.random.gamma import COUNTS
+from byparts_frontend_tf.api.random.random import multinomial
+from byparts_frontend_tf.api.reshape import reshape
+from byparts_frontend_tf.api.shape import shape as shape_of
+from byparts_frontend_tf.api.transpose import transpose
+from byparts_frontend_tf.api.where import where_v2
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_tf_contrib.distributions.distribution import (

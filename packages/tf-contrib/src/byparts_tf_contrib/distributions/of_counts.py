@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.constants import zeros_like
-from byparts_frontend_tf.api.distributions.gamma import lgamma
-from byparts_frontend_tf.api.distributions.random import random_uniform
-from byparts_frontend_tf.api.distributions.random_gamma import POISSON
-from byparts_frontend_tf.api.unary import exp, floor, log, log1p, sigmoid, softplus
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.constant import zeros_like
+from byparts_frontend_tf.api.math.gamma import lgamma
+from byparts_frontend_tf.api.math.unary import exp, floor, log, log1p, sigmoid, softplus
+from byparts_frontend_tf.api.random.gamma import POISSON
+from byparts_frontend_tf.api.random.random import random_uniform
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_tf_contrib.distributions.distribution import (

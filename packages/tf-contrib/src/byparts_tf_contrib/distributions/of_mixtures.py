@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_tf.api.arithmetic import maximum, minimum
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.classes import log_softmax, softmax
-from byparts_frontend_tf.api.distributions.gamma import lgamma
-from byparts_frontend_tf.api.indexing import one_hot, where_v2
-from byparts_frontend_tf.api.reductions import reduce_logsumexp, reduce_sum
-from byparts_frontend_tf.api.unary import ceil, log, log1p, sigmoid, softplus
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.math.binary import maximum, minimum
+from byparts_frontend_tf.api.math.gamma import lgamma
+from byparts_frontend_tf.api.math.reduce import reduce_logsumexp, reduce_sum
+from byparts_frontend_tf.api.math.unary import ceil, log, log1p, sigmoid, softplus
+from byparts_frontend_tf.api.nn.softmax import log_softmax, softmax
+from byparts_frontend_tf.api.one_hot import one_hot
+from byparts_frontend_tf.api.where import where_v2
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_tf_contrib.distributions.distribution import (

@@ -7,16 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_tf.api.arithmetic import logical_and
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.constants import ones_like, zeros_like
-from byparts_frontend_tf.api.distributions.gamma import digamma, lgamma
-from byparts_frontend_tf.api.distributions.random import random_normal, random_uniform
-from byparts_frontend_tf.api.distributions.random_gamma import random_gamma
-from byparts_frontend_tf.api.indexing import where
-from byparts_frontend_tf.api.shaping import shape as shape_of
-from byparts_frontend_tf.api.stacking import concat
-from byparts_frontend_tf.api.unary import (
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.constant import ones_like, zeros_like
+from byparts_frontend_tf.api.math.binary import logical_and
+from byparts_frontend_tf.api.math.gamma import digamma, lgamma
+from byparts_frontend_tf.api.math.unary import (
     absolute,
     erfc,
     exp,
@@ -26,6 +22,10 @@ from byparts_frontend_tf.api.unary import (
     sign,
     square,
 )
+from byparts_frontend_tf.api.random.gamma import random_gamma
+from byparts_frontend_tf.api.random.random import random_normal, random_uniform
+from byparts_frontend_tf.api.shape import shape as shape_of
+from byparts_frontend_tf.api.where import where
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_tf_contrib.distributions.distribution import (
     FULLY_REPARAMETERIZED,

@@ -7,16 +7,18 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.classes import log_softmax, softmax
-from byparts_frontend_tf.api.constants import zeros_like
-from byparts_frontend_tf.api.distributions.gamma import lgamma
-from byparts_frontend_tf.api.distributions.random import random_uniform
-from byparts_frontend_tf.api.indexing import where_v2
-from byparts_frontend_tf.api.reductions import reduce_logsumexp, reduce_sum
-from byparts_frontend_tf.api.shaping import broadcast_to, shape as shape_of
-from byparts_frontend_tf.api.stacking import concat, stack
-from byparts_frontend_tf.api.unary import absolute, log
+from byparts_frontend_tf.api.broadcast_to import broadcast_to
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.constant import zeros_like
+from byparts_frontend_tf.api.math.gamma import lgamma
+from byparts_frontend_tf.api.math.reduce import reduce_logsumexp, reduce_sum
+from byparts_frontend_tf.api.math.unary import absolute, log
+from byparts_frontend_tf.api.nn.softmax import log_softmax, softmax
+from byparts_frontend_tf.api.random.random import random_uniform
+from byparts_frontend_tf.api.shape import shape as shape_of
+from byparts_frontend_tf.api.stack import stack
+from byparts_frontend_tf.api.where import where_v2
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_tf_contrib.distributions.distribution import (

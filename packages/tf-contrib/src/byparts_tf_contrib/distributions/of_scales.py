@@ -7,11 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_tf.api.distributions.gamma import digamma, lgamma
-from byparts_frontend_tf.api.distributions.random import random_normal
-from byparts_frontend_tf.api.distributions.random_gamma import random_gamma
-from byparts_frontend_tf.api.indexing import where_v2
-from byparts_frontend_tf.api.unary import (
+from byparts_frontend_tf.api.math.gamma import digamma, lgamma
+from byparts_frontend_tf.api.math.unary import (
     absolute,
     atan,
     erf,
@@ -22,6 +19,9 @@ from byparts_frontend_tf.api.unary import (
     square,
     tan,
 )
+from byparts_frontend_tf.api.random.gamma import random_gamma
+from byparts_frontend_tf.api.random.random import random_normal
+from byparts_frontend_tf.api.where import where_v2
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_tf_contrib.distributions.distribution import distribution_symbol

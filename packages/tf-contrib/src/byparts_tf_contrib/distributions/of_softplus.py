@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from byparts_frontend_tf.api.unary import absolute, floor, softplus
+from byparts_frontend_tf.api.math.unary import absolute, floor, softplus
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_tf_contrib.distributions.distribution import distribution_symbol
 from byparts_tf_contrib.distributions.of_numbers import Laplace, Normal, StudentT

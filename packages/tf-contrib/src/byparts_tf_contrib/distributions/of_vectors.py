@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.constants import ones_like, zeros_like
-from byparts_frontend_tf.api.distributions.gamma import digamma, lbeta
-from byparts_frontend_tf.api.distributions.random import random_normal
-from byparts_frontend_tf.api.distributions.random_gamma import random_gamma
-from byparts_frontend_tf.api.linalg.diagonals import matrix_diag, matrix_diag_part
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.constant import ones_like, zeros_like
+from byparts_frontend_tf.api.linalg.diag import matrix_diag, matrix_diag_part
 from byparts_frontend_tf.api.linalg.linear_operators import LinearOperatorDiag
-from byparts_frontend_tf.api.linalg.solving import cholesky, matrix_triangular_solve
-from byparts_frontend_tf.api.products import matmul
-from byparts_frontend_tf.api.reductions import reduce_sum
-from byparts_frontend_tf.api.shaping import matrix_transpose, shape as shape_of
-from byparts_frontend_tf.api.stacking import concat
-from byparts_frontend_tf.api.unary import absolute, log, softplus, square
+from byparts_frontend_tf.api.linalg.matmul import matmul
+from byparts_frontend_tf.api.linalg.solve import cholesky, matrix_triangular_solve
+from byparts_frontend_tf.api.math.gamma import digamma, lbeta
+from byparts_frontend_tf.api.math.reduce import reduce_sum
+from byparts_frontend_tf.api.math.unary import absolute, log, softplus, square
+from byparts_frontend_tf.api.random.gamma import random_gamma
+from byparts_frontend_tf.api.random.random import random_normal
+from byparts_frontend_tf.api.shape import shape as shape_of
+from byparts_frontend_tf.api.transpose import matrix_transpose
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_tf_contrib.distributions.distribution import (

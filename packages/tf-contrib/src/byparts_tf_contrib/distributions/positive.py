@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_tf.api.arithmetic import maximum
-from byparts_frontend_tf.api.constants import ones_like, zeros_like
-from byparts_frontend_tf.api.distributions.gamma import digamma, lgamma
-from byparts_frontend_tf.api.distributions.random_gamma import random_gamma
-from byparts_frontend_tf.api.indexing import where
-from byparts_frontend_tf.api.unary import expm1, log, log1p, square
+from byparts_frontend_tf.api.constant import ones_like, zeros_like
+from byparts_frontend_tf.api.math.binary import maximum
+from byparts_frontend_tf.api.math.gamma import digamma, lgamma
+from byparts_frontend_tf.api.math.unary import expm1, log, log1p, square
+from byparts_frontend_tf.api.random.gamma import random_gamma
+from byparts_frontend_tf.api.where import where
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_tf_contrib.distributions.distribution import (

@@ -8,13 +8,14 @@ from typing import Any, Optional
 import numpy as np
 
 import byparts_opset as ops
-from byparts_frontend_tf.api.constants import ones_like, zeros_like
-from byparts_frontend_tf.api.distributions.random import random_uniform
-from byparts_frontend_tf.api.image.adjusting import adjusted
-from byparts_frontend_tf.api.image.patches import half_away
-from byparts_frontend_tf.api.shaping import expand_dims, reshape, shape as shape_of, squeeze
-from byparts_frontend_tf.api.stacking import stack
-from byparts_frontend_tf.api.unary import cos, sin
+from byparts_frontend_tf.api.constant import ones_like, zeros_like
+from byparts_frontend_tf.api.image.adjust import adjusted
+from byparts_frontend_tf.api.image.extract_patches import half_away
+from byparts_frontend_tf.api.math.unary import cos, sin
+from byparts_frontend_tf.api.random.random import random_uniform
+from byparts_frontend_tf.api.reshape import expand_dims, reshape, squeeze
+from byparts_frontend_tf.api.shape import shape as shape_of
+from byparts_frontend_tf.api.stack import stack
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from byparts_frontend_tf.api.arguments import sizes
-from byparts_frontend_tf.api.convolving import (
+from byparts_frontend_tf.api.initializers import Zeros
+from byparts_frontend_tf.api.layers.shaped_products import enlarged
+from byparts_frontend_tf.api.nn.conv import (
     conv1d as conv1d_of,
     conv2d as conv2d_of,
 )
-from byparts_frontend_tf.api.layers.initializers import Zeros
-from byparts_frontend_tf.api.layers.shaped_products import enlarged
-from byparts_frontend_tf.api.unary import relu
+from byparts_frontend_tf.api.nn.conv3d import conv3d as conv3d_of
+from byparts_frontend_tf.api.nn.relu import relu
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
-from byparts_frontend_tf.api.volumes import conv3d as conv3d_of
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import symbol

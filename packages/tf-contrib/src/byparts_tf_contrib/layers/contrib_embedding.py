@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from byparts_frontend_tf.api.embeddings import embedding_lookup
-from byparts_frontend_tf.api.unary import relu as relu_of, relu6 as relu6_of
+from byparts_frontend_tf.api.nn.embedding import embedding_lookup
+from byparts_frontend_tf.api.nn.relu import relu as relu_of, relu6 as relu6_of
 from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.operation import Tensor

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.distributions.random import random_uniform, truncated_normal
-from byparts_frontend_tf.api.layers.initializers import Initializer
+from byparts_frontend_tf.api.initializers import Initializer
+from byparts_frontend_tf.api.random.random import random_uniform, truncated_normal
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_files.dtypes import as_dtype, float32

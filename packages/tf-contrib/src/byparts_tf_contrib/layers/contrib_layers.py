@@ -10,14 +10,14 @@ from typing import Any, Optional
 
 from byparts_frontend_tf.api.arguments import sizes
 from byparts_frontend_tf.api.cond import smart_cond
+from byparts_frontend_tf.api.identity import identity
+from byparts_frontend_tf.api.initializers import Zeros
 from byparts_frontend_tf.api.layers.aliases import named_output
-from byparts_frontend_tf.api.layers.initializers import Zeros
 from byparts_frontend_tf.api.layers.shaped_products import along_last_axis
-from byparts_frontend_tf.api.nn import bias_add
-from byparts_frontend_tf.api.normalizing import dropout as dropped
-from byparts_frontend_tf.api.passing import identity
-from byparts_frontend_tf.api.pools import avg_pool, max_pool
-from byparts_frontend_tf.api.unary import relu
+from byparts_frontend_tf.api.nn.activations import bias_add
+from byparts_frontend_tf.api.nn.dropout import dropout as dropped
+from byparts_frontend_tf.api.nn.pool import avg_pool, max_pool
+from byparts_frontend_tf.api.nn.relu import relu
 from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import convert_to_tensor

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from byparts_frontend_tf.api.cond import smart_cond
+from byparts_frontend_tf.api.identity import identity
+from byparts_frontend_tf.api.initializers import Ones, Zeros
 from byparts_frontend_tf.api.layers.aliases import named_output
 from byparts_frontend_tf.api.layers.batch_statistics import moving_updates, normalized, of_a_sample
-from byparts_frontend_tf.api.layers.initializers import Ones, Zeros
-from byparts_frontend_tf.api.normalizing import batch_normalization, moments
-from byparts_frontend_tf.api.passing import identity
+from byparts_frontend_tf.api.nn.moments import moments
+from byparts_frontend_tf.api.nn.normalization import batch_normalization
 from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import convert_to_tensor

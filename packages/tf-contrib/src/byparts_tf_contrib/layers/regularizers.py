@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.arithmetic import add_n, multiply
-from byparts_frontend_tf.api.constants import constant
-from byparts_frontend_tf.api.nn import l2_loss
-from byparts_frontend_tf.api.reductions import reduce_sum
-from byparts_frontend_tf.api.unary import absolute
+from byparts_frontend_tf.api.constant import constant
+from byparts_frontend_tf.api.math.binary import add_n, multiply
+from byparts_frontend_tf.api.math.reduce import reduce_sum
+from byparts_frontend_tf.api.math.unary import absolute
+from byparts_frontend_tf.api.nn.activations import l2_loss
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.scopes import add_to_collection, get_collection, name_scope

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.arithmetic import greater, less
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.program.summary import histogram, scalar
-from byparts_frontend_tf.api.reductions import reduce_mean
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.math.binary import greater, less
+from byparts_frontend_tf.api.math.reduce import reduce_mean
+from byparts_frontend_tf.api.summary.summary import histogram, scalar
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.scopes import get_collection
 from byparts_frontend_tf.symbols import symbol

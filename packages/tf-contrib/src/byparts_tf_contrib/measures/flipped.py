@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.classes import (
+from byparts_frontend_tf.api.nn.softmax import (
     sigmoid_cross_entropy_with_logits as of_sigmoid,
     softmax_cross_entropy_with_logits as of_softmax,
     sparse_softmax_cross_entropy_with_logits as of_sparse,

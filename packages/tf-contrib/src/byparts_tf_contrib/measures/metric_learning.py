@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from byparts_frontend_tf.api.arithmetic import equal, greater, maximum
-from byparts_frontend_tf.api.casting import to_float
-from byparts_frontend_tf.api.classes import softmax_cross_entropy_with_logits_v2
-from byparts_frontend_tf.api.constants import eye, zeros_like
-from byparts_frontend_tf.api.indexing import where
-from byparts_frontend_tf.api.products import matmul
-from byparts_frontend_tf.api.reductions import reduce_any, reduce_max, reduce_mean, reduce_sum
-from byparts_frontend_tf.api.shaping import reshape, shape, transpose
-from byparts_frontend_tf.api.unary import exp, log, sqrt, square
+from byparts_frontend_tf.api.cast import to_float
+from byparts_frontend_tf.api.constant import eye, zeros_like
+from byparts_frontend_tf.api.linalg.matmul import matmul
+from byparts_frontend_tf.api.math.binary import equal, greater, maximum
+from byparts_frontend_tf.api.math.reduce import reduce_any, reduce_max, reduce_mean, reduce_sum
+from byparts_frontend_tf.api.math.unary import exp, log, sqrt, square
+from byparts_frontend_tf.api.nn.softmax import softmax_cross_entropy_with_logits_v2
+from byparts_frontend_tf.api.reshape import reshape
+from byparts_frontend_tf.api.shape import shape
+from byparts_frontend_tf.api.transpose import transpose
+from byparts_frontend_tf.api.where import where
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import symbol

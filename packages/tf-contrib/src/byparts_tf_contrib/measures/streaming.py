@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Optional
 
-import byparts_frontend_tf.api.measures.at_thresholds as at
-import byparts_frontend_tf.api.measures.metrics as of_values
-import byparts_frontend_tf.api.measures.top_k as top
-from byparts_frontend_tf.api.arithmetic import div_no_nan, equal, maximum
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.classes import in_top_k
-from byparts_frontend_tf.api.measures.at_thresholds import at_thresholds, even_thresholds
-from byparts_frontend_tf.api.measures.metrics import Metric, collected, ratio, tracked, weighted
-from byparts_frontend_tf.api.reductions import reduce_max, reduce_mean, reduce_sum
-from byparts_frontend_tf.api.unary import sqrt
+import byparts_frontend_tf.api.metrics.at_thresholds as at
+import byparts_frontend_tf.api.metrics.metrics as of_values
+import byparts_frontend_tf.api.metrics.top_k as top
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.math.binary import div_no_nan, equal, maximum
+from byparts_frontend_tf.api.math.reduce import reduce_max, reduce_mean, reduce_sum
+from byparts_frontend_tf.api.math.unary import sqrt
+from byparts_frontend_tf.api.metrics.at_thresholds import at_thresholds, even_thresholds
+from byparts_frontend_tf.api.metrics.metrics import Metric, collected, ratio, tracked, weighted
+from byparts_frontend_tf.api.nn.softmax import in_top_k
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
@@ -208,7 +208,7 @@ _STREAMING = tuple([name for name in dir() if name.startswith("streaming_")])
 SYMBOLS = {
     **{f"{p}.metrics.{n}": n for p in ("contrib", "contrib.slim") for n in _STREAMING},
     **{
-        f"{p}.metrics.{new}": f"byparts_frontend_tf.api.measures.{place}"
+        f"{p}.metrics.{new}": f"byparts_frontend_tf.api.metrics.{place}"
         for p in ("contrib", "contrib.slim")
         for new, place in (
             ("streaming_mean", "metrics:mean"),

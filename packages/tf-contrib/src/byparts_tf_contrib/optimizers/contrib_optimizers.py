@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, Optional
 
 import byparts_opset as ops
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.indexing import gather
-from byparts_frontend_tf.api.optimizers.descent import AdamOptimizer, MomentumOptimizer
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.gather import gather
+from byparts_frontend_tf.api.train.gradient_descent import AdamOptimizer, MomentumOptimizer
 from byparts_frontend_tf.api.variables.scatter import on_rows, scatter_sub
 from byparts_frontend_tf.api.variables.updates import Update
 from byparts_frontend_tf.api.variables.variables import assign_sub

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.optimizers.averages import ExponentialMovingAverage
-from byparts_frontend_tf.api.optimizers.optimizer import Optimizer
-from byparts_frontend_tf.api.passing import group
-from byparts_frontend_tf.api.saving.saver import Saver
+from byparts_frontend_tf.api.identity import group
+from byparts_frontend_tf.api.train.moving_averages import ExponentialMovingAverage
+from byparts_frontend_tf.api.train.optimizer import Optimizer
+from byparts_frontend_tf.api.train.saver import Saver
 from byparts_frontend_tf.api.variables.variable_lists import global_variables
 from byparts_frontend_tf.graph.scopes import control_dependencies
 from byparts_frontend_tf.symbols import symbol

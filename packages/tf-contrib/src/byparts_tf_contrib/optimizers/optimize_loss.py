@@ -6,21 +6,21 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.distributions.random import truncated_normal
-from byparts_frontend_tf.api.effects import with_dependencies
-from byparts_frontend_tf.api.layers.initializers import Constant
-from byparts_frontend_tf.api.optimizers.adaptive import AdagradOptimizer, RMSPropOptimizer
-from byparts_frontend_tf.api.optimizers.clipping import clip_by_global_norm, global_norm
-from byparts_frontend_tf.api.optimizers.descent import (
+from byparts_frontend_tf.api.clip import clip_by_global_norm, global_norm
+from byparts_frontend_tf.api.identity import with_dependencies
+from byparts_frontend_tf.api.initializers import Constant
+from byparts_frontend_tf.api.random.random import truncated_normal
+from byparts_frontend_tf.api.shape import shape
+from byparts_frontend_tf.api.summary import summary
+from byparts_frontend_tf.api.train.adagrad import AdagradOptimizer, RMSPropOptimizer
+from byparts_frontend_tf.api.train.ftrl import FtrlOptimizer
+from byparts_frontend_tf.api.train.global_step import get_global_step
+from byparts_frontend_tf.api.train.gradient_descent import (
     AdamOptimizer,
     GradientDescentOptimizer,
     MomentumOptimizer,
 )
-from byparts_frontend_tf.api.optimizers.global_step import get_global_step
-from byparts_frontend_tf.api.optimizers.optimizer import Optimizer
-from byparts_frontend_tf.api.optimizers.proximal import FtrlOptimizer
-from byparts_frontend_tf.api.program import summary
-from byparts_frontend_tf.api.shaping import shape
+from byparts_frontend_tf.api.train.optimizer import Optimizer
 from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import convert_to_tensor

@@ -7,11 +7,11 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.constants import zeros_like
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.constant import zeros_like
 from byparts_frontend_tf.api.gradients import gradients
-from byparts_frontend_tf.api.passing import placeholder
-from byparts_frontend_tf.api.shaping import reshape
-from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.placeholder import placeholder
+from byparts_frontend_tf.api.reshape import reshape
 from byparts_frontend_tf.api.variables.variable_lists import trainable_variables
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.running.stack import get_default_session

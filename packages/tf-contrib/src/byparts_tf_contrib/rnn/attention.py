@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Optional
 
-from byparts_frontend_tf.api.constants import zeros
-from byparts_frontend_tf.api.products import matmul
-from byparts_frontend_tf.api.shaping import expand_dims, reshape, shape, squeeze
-from byparts_frontend_tf.api.stacking import concat, tile
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.constant import zeros
+from byparts_frontend_tf.api.linalg.matmul import matmul
+from byparts_frontend_tf.api.reshape import expand_dims, reshape, squeeze
+from byparts_frontend_tf.api.shape import shape
 from byparts_frontend_tf.api.tensor_array import TensorArray
+from byparts_frontend_tf.api.tile import tile
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.nest import map_structure
 from byparts_frontend_tf.graph.scopes import name_scope

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_tf.api.layers.initializers import Constant, Ones, Zeros
-from byparts_frontend_tf.api.products import matmul
-from byparts_frontend_tf.api.reductions import reduce_sum
-from byparts_frontend_tf.api.shaping import expand_dims, squeeze
-from byparts_frontend_tf.api.unary import rsqrt, square, tanh
+from byparts_frontend_tf.api.initializers import Constant, Ones, Zeros
+from byparts_frontend_tf.api.linalg.matmul import matmul
+from byparts_frontend_tf.api.math.reduce import reduce_sum
+from byparts_frontend_tf.api.math.unary import rsqrt, square, tanh
+from byparts_frontend_tf.api.reshape import expand_dims, squeeze
 from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_contrib.rnn.attention_memory import INSIDE, BaseAttentionMechanism

@@ -10,12 +10,13 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.classes import softmax
-from byparts_frontend_tf.api.constants import ones_like, zeros
-from byparts_frontend_tf.api.indexing import where
-from byparts_frontend_tf.api.sequences import range as range_of
-from byparts_frontend_tf.api.shaping import expand_dims, shape
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.constant import ones_like, zeros
+from byparts_frontend_tf.api.nn.softmax import softmax
+from byparts_frontend_tf.api.range import range as range_of
+from byparts_frontend_tf.api.reshape import expand_dims
+from byparts_frontend_tf.api.shape import shape
+from byparts_frontend_tf.api.where import where
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.nest import map_structure
 from byparts_frontend_tf.graph.scopes import name_scope

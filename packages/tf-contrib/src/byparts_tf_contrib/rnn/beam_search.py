@@ -6,18 +6,21 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.arithmetic import equal, logical_or
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.classes import log_softmax, top_k
-from byparts_frontend_tf.api.constants import zeros
-from byparts_frontend_tf.api.embeddings import embedding_lookup
-from byparts_frontend_tf.api.indexing import gather, one_hot, where_v2
-from byparts_frontend_tf.api.reductions import reduce_max
-from byparts_frontend_tf.api.sequences import range as range_of
-from byparts_frontend_tf.api.shaping import expand_dims, reshape, shape as shape_of
-from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.constant import zeros
+from byparts_frontend_tf.api.gather import gather
+from byparts_frontend_tf.api.math.binary import equal, logical_or
+from byparts_frontend_tf.api.math.reduce import reduce_max
+from byparts_frontend_tf.api.math.unary import logical_not
+from byparts_frontend_tf.api.nn.embedding import embedding_lookup
+from byparts_frontend_tf.api.nn.softmax import log_softmax, top_k
+from byparts_frontend_tf.api.one_hot import one_hot
+from byparts_frontend_tf.api.range import range as range_of
+from byparts_frontend_tf.api.reshape import expand_dims, reshape
+from byparts_frontend_tf.api.shape import shape as shape_of
 from byparts_frontend_tf.api.tensor_array import TensorArray
-from byparts_frontend_tf.api.unary import logical_not
+from byparts_frontend_tf.api.where import where_v2
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind

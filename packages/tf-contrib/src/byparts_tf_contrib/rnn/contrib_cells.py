@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.layers.initializers import Constant, Zeros
-from byparts_frontend_tf.api.nn import bias_add
-from byparts_frontend_tf.api.normalizing import dropout
-from byparts_frontend_tf.api.products import matmul
-from byparts_frontend_tf.api.stacking import concat, split
-from byparts_frontend_tf.api.unary import relu, sigmoid, tanh
+from byparts_frontend_tf.api.concat import concat, split
+from byparts_frontend_tf.api.initializers import Constant, Zeros
+from byparts_frontend_tf.api.linalg.matmul import matmul
+from byparts_frontend_tf.api.math.unary import sigmoid, tanh
+from byparts_frontend_tf.api.nn.activations import bias_add
+from byparts_frontend_tf.api.nn.conv3d import convolution
+from byparts_frontend_tf.api.nn.dropout import dropout
+from byparts_frontend_tf.api.nn.relu import relu
 from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
-from byparts_frontend_tf.api.volumes import convolution
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_contrib.layers.contrib_norms import layer_norm
 from byparts_tf_files.shape import TensorShape

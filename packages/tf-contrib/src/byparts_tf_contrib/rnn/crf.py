@@ -6,20 +6,18 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.functional import scan
-from byparts_frontend_tf.api.indexing import gather, one_hot
-from byparts_frontend_tf.api.places import sequence_mask
-from byparts_frontend_tf.api.reductions import argmax, reduce_logsumexp, reduce_max, reduce_sum
-from byparts_frontend_tf.api.sequences import range as range_of
-from byparts_frontend_tf.api.shaping import (
-    expand_dims,
-    reshape,
-    reverse,
-    shape as shape_of,
-    transpose,
-)
-from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.gather import gather
+from byparts_frontend_tf.api.map_fn import scan
+from byparts_frontend_tf.api.math.reduce import argmax, reduce_logsumexp, reduce_max, reduce_sum
+from byparts_frontend_tf.api.one_hot import one_hot
+from byparts_frontend_tf.api.range import range as range_of
+from byparts_frontend_tf.api.reshape import expand_dims, reshape
+from byparts_frontend_tf.api.reverse import reverse
+from byparts_frontend_tf.api.sequence_mask import sequence_mask
+from byparts_frontend_tf.api.shape import shape as shape_of
+from byparts_frontend_tf.api.transpose import transpose
 from byparts_frontend_tf.api.variables.variable_scope import get_variable
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor

@@ -5,15 +5,15 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any, NamedTuple, Optional
 
-from byparts_frontend_tf.api.arithmetic import logical_or
-from byparts_frontend_tf.api.constants import zeros_like
-from byparts_frontend_tf.api.indexing import where
-from byparts_frontend_tf.api.loops import while_loop
-from byparts_frontend_tf.api.reductions import reduce_all
-from byparts_frontend_tf.api.shaping import transpose
+from byparts_frontend_tf.api.constant import zeros_like
+from byparts_frontend_tf.api.math.binary import logical_or
+from byparts_frontend_tf.api.math.reduce import reduce_all
+from byparts_frontend_tf.api.math.unary import logical_not
 from byparts_frontend_tf.api.tensor_array import TensorArray
-from byparts_frontend_tf.api.unary import logical_not
+from byparts_frontend_tf.api.transpose import transpose
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
+from byparts_frontend_tf.api.where import where
+from byparts_frontend_tf.api.while_loop import while_loop
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.nest import flatten, map_structure
 from byparts_frontend_tf.graph.scopes import name_scope

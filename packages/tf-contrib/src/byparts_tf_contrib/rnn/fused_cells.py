@@ -10,12 +10,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.constants import zeros
-from byparts_frontend_tf.api.places import gather_nd, sequence_mask
-from byparts_frontend_tf.api.reversing import reverse_sequence
-from byparts_frontend_tf.api.sequences import range as range_
-from byparts_frontend_tf.api.shaping import reverse, transpose
-from byparts_frontend_tf.api.stacking import concat, stack, unstack
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.constant import zeros
+from byparts_frontend_tf.api.gather import gather_nd
+from byparts_frontend_tf.api.range import range as range_
+from byparts_frontend_tf.api.reverse import reverse, reverse_sequence
+from byparts_frontend_tf.api.sequence_mask import sequence_mask
+from byparts_frontend_tf.api.stack import stack, unstack
+from byparts_frontend_tf.api.transpose import transpose
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_contrib.rnn.contrib_cells import LSTMBlockCell

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.arithmetic import equal, greater_equal
-from byparts_frontend_tf.api.constants import fill, zeros_like
-from byparts_frontend_tf.api.distributions.random import multinomial
-from byparts_frontend_tf.api.embeddings import embedding_lookup
-from byparts_frontend_tf.api.passing import identity
-from byparts_frontend_tf.api.reductions import argmax
-from byparts_frontend_tf.api.shaping import reshape, transpose
-from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.constant import fill, zeros_like
+from byparts_frontend_tf.api.identity import identity
+from byparts_frontend_tf.api.math.binary import equal, greater_equal
+from byparts_frontend_tf.api.math.reduce import argmax
+from byparts_frontend_tf.api.nn.embedding import embedding_lookup
+from byparts_frontend_tf.api.random.random import multinomial
+from byparts_frontend_tf.api.reshape import reshape
 from byparts_frontend_tf.api.tensor_array import TensorArray
+from byparts_frontend_tf.api.transpose import transpose
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.nest import flatten, map_structure
 from byparts_frontend_tf.symbols import symbol

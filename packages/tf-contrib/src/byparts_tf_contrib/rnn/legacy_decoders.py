@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.classes import softmax
-from byparts_frontend_tf.api.constants import zeros
-from byparts_frontend_tf.api.convolving import conv2d
-from byparts_frontend_tf.api.embeddings import embedding_lookup
-from byparts_frontend_tf.api.layers.initializers import Zeros
-from byparts_frontend_tf.api.nn import xw_plus_b
-from byparts_frontend_tf.api.passing import stop_gradient
-from byparts_frontend_tf.api.products import matmul
-from byparts_frontend_tf.api.reductions import argmax, reduce_sum
-from byparts_frontend_tf.api.shaping import reshape, shape
-from byparts_frontend_tf.api.stacking import concat, stack
-from byparts_frontend_tf.api.unary import tanh
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.constant import zeros
+from byparts_frontend_tf.api.identity import stop_gradient
+from byparts_frontend_tf.api.initializers import Zeros
+from byparts_frontend_tf.api.linalg.matmul import matmul
+from byparts_frontend_tf.api.math.reduce import argmax, reduce_sum
+from byparts_frontend_tf.api.math.unary import tanh
+from byparts_frontend_tf.api.nn.activations import xw_plus_b
+from byparts_frontend_tf.api.nn.conv import conv2d
+from byparts_frontend_tf.api.nn.embedding import embedding_lookup
+from byparts_frontend_tf.api.nn.softmax import softmax
+from byparts_frontend_tf.api.reshape import reshape
+from byparts_frontend_tf.api.shape import shape
+from byparts_frontend_tf.api.stack import stack
 from byparts_frontend_tf.api.variables.variable_scope import (
     get_variable,
     get_variable_scope,

@@ -6,9 +6,9 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
+from byparts_frontend_tf.api.concat import concat
 from byparts_frontend_tf.api.cond import cond
-from byparts_frontend_tf.api.shaping import reshape
-from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.reshape import reshape
 from byparts_frontend_tf.api.variables.variable_scope import get_variable_scope, variable_scope
 from byparts_frontend_tf.graph.nest import flatten, pack_sequence_as
 from byparts_frontend_tf.graph.scopes import name_scope

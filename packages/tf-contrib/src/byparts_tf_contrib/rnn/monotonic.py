@@ -7,17 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.constants import ones, zeros
-from byparts_frontend_tf.api.distributions.random import random_normal
-from byparts_frontend_tf.api.functional import scan
-from byparts_frontend_tf.api.indexing import one_hot
-from byparts_frontend_tf.api.layers.initializers import Constant
-from byparts_frontend_tf.api.optimizers.clipping import clip_by_value
-from byparts_frontend_tf.api.places import cumprod, cumsum
-from byparts_frontend_tf.api.shaping import reshape, shape, transpose
-from byparts_frontend_tf.api.stacking import concat
-from byparts_frontend_tf.api.unary import exp, log, sigmoid
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.clip import clip_by_value
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.constant import ones, zeros
+from byparts_frontend_tf.api.initializers import Constant
+from byparts_frontend_tf.api.map_fn import scan
+from byparts_frontend_tf.api.math.cumsum import cumprod, cumsum
+from byparts_frontend_tf.api.math.unary import exp, log, sigmoid
+from byparts_frontend_tf.api.one_hot import one_hot
+from byparts_frontend_tf.api.random.random import random_normal
+from byparts_frontend_tf.api.reshape import reshape
+from byparts_frontend_tf.api.shape import shape
+from byparts_frontend_tf.api.transpose import transpose
 from byparts_frontend_tf.api.variables.variable_scope import get_variable
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.symbols import symbol

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.constants import fill, zeros_like
-from byparts_frontend_tf.api.distributions.random import multinomial, random_uniform
-from byparts_frontend_tf.api.indexing import where
-from byparts_frontend_tf.api.shaping import reshape
-from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.constant import fill, zeros_like
+from byparts_frontend_tf.api.random.random import multinomial, random_uniform
+from byparts_frontend_tf.api.reshape import reshape
+from byparts_frontend_tf.api.where import where
 from byparts_frontend_tf.graph.nest import map_structure
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_contrib.rnn.helpers import TrainingHelper, embedding_function

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.arithmetic import add_n, div_no_nan, greater
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.classes import sparse_softmax_cross_entropy_with_logits
-from byparts_frontend_tf.api.reductions import reduce_sum
-from byparts_frontend_tf.api.shaping import reshape, shape
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.math.binary import add_n, div_no_nan, greater
+from byparts_frontend_tf.api.math.reduce import reduce_sum
+from byparts_frontend_tf.api.nn.softmax import sparse_softmax_cross_entropy_with_logits
+from byparts_frontend_tf.api.reshape import reshape
+from byparts_frontend_tf.api.shape import shape
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope

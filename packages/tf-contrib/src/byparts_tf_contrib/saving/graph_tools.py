@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.saving.graph_util import convert_variables_to_constants
-from byparts_frontend_tf.api.saving.importing import import_graph_def
+from byparts_frontend_tf.api.graph_util import convert_variables_to_constants
+from byparts_frontend_tf.api.import_graph_def import import_graph_def
 from byparts_frontend_tf.graph.graph import Graph
 from byparts_frontend_tf.running.session import Session
 from byparts_frontend_tf.symbols import symbol

@@ -7,9 +7,10 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.passing import group, placeholder
-from byparts_frontend_tf.api.program.tf_logging import warning
-from byparts_frontend_tf.api.saving.saver import Saver
+from byparts_frontend_tf.api.identity import group
+from byparts_frontend_tf.api.logging import warning
+from byparts_frontend_tf.api.placeholder import placeholder
+from byparts_frontend_tf.api.train.saver import Saver
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_contrib.slim.variables import get_unique_variable
 from byparts_tf_files.checkpoint_reader import new_checkpoint_reader

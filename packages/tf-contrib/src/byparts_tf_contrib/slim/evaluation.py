@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.optimizers.global_step import get_or_create_global_step
-from byparts_frontend_tf.api.program.summary import merge_all
-from byparts_frontend_tf.api.program.tf_logging import info
-from byparts_frontend_tf.api.saving.saver import Saver
+from byparts_frontend_tf.api.logging import info
+from byparts_frontend_tf.api.summary.summary import merge_all
+from byparts_frontend_tf.api.train.global_step import get_or_create_global_step
+from byparts_frontend_tf.api.train.saver import Saver
 from byparts_frontend_tf.api.variables.variables import assign_add
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_contrib.slim.variables import get_variables_to_restore

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.arithmetic import equal, logical_or
-from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.concat import concat
 from byparts_frontend_tf.api.cond import cond
-from byparts_frontend_tf.api.functional import map_fn
-from byparts_frontend_tf.api.image.picture_files import decode_image
-from byparts_frontend_tf.api.passing import identity
-from byparts_frontend_tf.api.shaping import expand_dims, reshape, size, transpose
-from byparts_frontend_tf.api.sparse.places import sparse_reshape
-from byparts_frontend_tf.api.sparse.tensors import sparse_tensor_to_dense
-from byparts_frontend_tf.api.stacking import concat, stack
+from byparts_frontend_tf.api.identity import identity
+from byparts_frontend_tf.api.image.decode import decode_image
+from byparts_frontend_tf.api.map_fn import map_fn
+from byparts_frontend_tf.api.math.binary import equal, logical_or
+from byparts_frontend_tf.api.reshape import expand_dims, reshape
+from byparts_frontend_tf.api.shape import size
+from byparts_frontend_tf.api.sparse.dense import sparse_tensor_to_dense
+from byparts_frontend_tf.api.sparse.reshape import sparse_reshape
+from byparts_frontend_tf.api.stack import stack
+from byparts_frontend_tf.api.transpose import transpose
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_contrib.slim.data import DataDecoder

@@ -6,14 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from byparts_frontend_tf.api.arguments import sizes
-from byparts_frontend_tf.api.classes import softmax as softmax_of_rows
-from byparts_frontend_tf.api.convolving import depthwise_conv2d, separable_conv2d as separable
-from byparts_frontend_tf.api.indexing import one_hot
+from byparts_frontend_tf.api.initializers import Zeros
 from byparts_frontend_tf.api.layers.aliases import named_output
-from byparts_frontend_tf.api.layers.initializers import Zeros
-from byparts_frontend_tf.api.nn import bias_add as biases_added
-from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
-from byparts_frontend_tf.api.unary import relu
+from byparts_frontend_tf.api.nn.activations import bias_add as biases_added
+from byparts_frontend_tf.api.nn.conv import depthwise_conv2d, separable_conv2d as separable
+from byparts_frontend_tf.api.nn.relu import relu
+from byparts_frontend_tf.api.nn.softmax import softmax as softmax_of_rows
+from byparts_frontend_tf.api.one_hot import one_hot
+from byparts_frontend_tf.api.reshape import reshape
+from byparts_frontend_tf.api.shape import shape as shape_of
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.scopes import name_scope

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.arithmetic import equal_tensors, floormod, greater_equal
-from byparts_frontend_tf.api.constants import constant
-from byparts_frontend_tf.api.optimizers.global_step import get_or_create_global_step
-from byparts_frontend_tf.api.program.tf_logging import info
+from byparts_frontend_tf.api.constant import constant
+from byparts_frontend_tf.api.logging import info
+from byparts_frontend_tf.api.math.binary import equal_tensors, floormod, greater_equal
+from byparts_frontend_tf.api.train.global_step import get_or_create_global_step
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.stack import get_default_graph
@@ -182,7 +182,7 @@ def _steps(supervisor: Supervisor, take: Callable[[], Any]) -> Any:
 
 
 SYMBOLS = {
-    "contrib.slim.learning.tf_saver.Saver": "byparts_frontend_tf.api.saving.saver:Saver",
+    "contrib.slim.learning.tf_saver.Saver": "byparts_frontend_tf.api.train.saver:Saver",
     "contrib.slim.learning.supervisor.Supervisor": (
         "byparts_tf_estimator.training.supervisor:Supervisor"
     ),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import byparts_frontend_tf.api.measures.losses as newer
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.constants import ones_like
-from byparts_frontend_tf.api.measures import weighted_losses
-from byparts_frontend_tf.api.unary import relu
+import byparts_frontend_tf.api.losses.losses as newer
+import byparts_frontend_tf.api.losses.reduction as newer_reduction
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.constant import ones_like
+from byparts_frontend_tf.api.nn.relu import relu
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
@@ -18,7 +18,7 @@ from byparts_frontend_tf.symbols import symbol
 @symbol("contrib.losses.compute_weighted_loss", "contrib.slim.losses.compute_weighted_loss")
 def compute_weighted_loss(losses: Any, weights: Any = 1.0, scope: Any = None) -> Tensor:
     """The mean of losses times weights, of those whose weight is not 0; kept in LOSSES."""
-    return weighted_losses.compute_weighted_loss(losses, weights, scope)
+    return newer_reduction.compute_weighted_loss(losses, weights, scope)
 
 
 @symbol("contrib.losses.absolute_difference", "contrib.slim.losses.absolute_difference")
@@ -109,10 +109,10 @@ def hinge_loss(logits: Any, labels: Any = None, scope: Any = None) -> Tensor:
 
 SYMBOLS = {
     "contrib.slim.losses.mean_pairwise_squared_error": (
-        "byparts_frontend_tf.api.measures.pairwise:old_mean_pairwise_squared_error"
+        "byparts_frontend_tf.api.losses.pairwise:old_mean_pairwise_squared_error"
     ),
     **{
-        f"contrib.{place}.{name}": f"byparts_frontend_tf.api.measures.weighted_losses:{name}"
+        f"contrib.{place}.{name}": f"byparts_frontend_tf.api.losses.reduction:{name}"
         for place in ("losses", "slim.losses")
         for name in (*("add_loss", "get_losses", "get_regularization_losses", "get_total_loss"),)
     },

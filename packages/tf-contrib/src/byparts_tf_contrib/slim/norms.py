@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from byparts_frontend_tf.api.normalizing import batch_normalization, moments
-from byparts_frontend_tf.api.reductions import reduce_max, reduce_sum
-from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
-from byparts_frontend_tf.api.stacking import concat
-from byparts_frontend_tf.api.unary import sqrt, square
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.math.reduce import reduce_max, reduce_sum
+from byparts_frontend_tf.api.math.unary import sqrt, square
+from byparts_frontend_tf.api.nn.moments import moments
+from byparts_frontend_tf.api.nn.normalization import batch_normalization
+from byparts_frontend_tf.api.reshape import reshape
+from byparts_frontend_tf.api.shape import shape as shape_of
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.effects import check_numerics as checked, with_dependencies
-from byparts_frontend_tf.api.optimizers.clipping import clip_by_norm, global_norm
-from byparts_frontend_tf.api.optimizers.global_step import get_or_create_global_step
-from byparts_frontend_tf.api.passing import no_op
-from byparts_frontend_tf.api.program.summary import histogram, scalar
+from byparts_frontend_tf.api.clip import clip_by_norm, global_norm
+from byparts_frontend_tf.api.debugging.check_numerics import check_numerics as checked
+from byparts_frontend_tf.api.identity import no_op, with_dependencies
+from byparts_frontend_tf.api.summary.summary import histogram, scalar
+from byparts_frontend_tf.api.train.global_step import get_or_create_global_step
 from byparts_frontend_tf.api.variables.variable_lists import trainable_variables
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.composites import IndexedSlices

@@ -7,9 +7,9 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.assertions import assert_greater_equal, assert_less
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.indexing import where
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.debugging.asserts import assert_greater_equal, assert_less
+from byparts_frontend_tf.api.where import where
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import control_dependencies

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.indexing import where
-from byparts_frontend_tf.api.shaping import expand_dims
-from byparts_frontend_tf.api.sparse.tensors import sparse_tensor_to_dense
+from byparts_frontend_tf.api.reshape import expand_dims
+from byparts_frontend_tf.api.sparse.dense import sparse_tensor_to_dense
+from byparts_frontend_tf.api.where import where
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_tf_files.dtypes import string

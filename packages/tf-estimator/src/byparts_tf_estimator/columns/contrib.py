@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.layers.initializers import TruncatedNormal
+from byparts_frontend_tf.api.initializers import TruncatedNormal
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import symbol

@@ -9,11 +9,11 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.constants import constant
-from byparts_frontend_tf.api.indexing import one_hot
-from byparts_frontend_tf.api.reductions import reduce_sum
-from byparts_frontend_tf.api.shaping import expand_dims, reshape
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.constant import constant
+from byparts_frontend_tf.api.math.reduce import reduce_sum
+from byparts_frontend_tf.api.one_hot import one_hot
+from byparts_frontend_tf.api.reshape import expand_dims, reshape
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import named, symbol
 from byparts_tf_estimator.columns.column import (

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.embeddings import embedding_lookup
-from byparts_frontend_tf.api.layers.initializers import TruncatedNormal
+from byparts_frontend_tf.api.initializers import TruncatedNormal
+from byparts_frontend_tf.api.nn.embedding import embedding_lookup
 from byparts_frontend_tf.api.variables.variable_scope import get_variable
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.stack import get_default_graph

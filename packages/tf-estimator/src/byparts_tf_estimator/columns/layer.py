@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from math import prod
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.arithmetic import add_n
-from byparts_frontend_tf.api.embeddings import embedding_lookup
-from byparts_frontend_tf.api.layers.initializers import Zeros
-from byparts_frontend_tf.api.nn import bias_add
-from byparts_frontend_tf.api.products import matmul
-from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
-from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.initializers import Zeros
+from byparts_frontend_tf.api.linalg.matmul import matmul
+from byparts_frontend_tf.api.math.binary import add_n
+from byparts_frontend_tf.api.nn.activations import bias_add
+from byparts_frontend_tf.api.nn.embedding import embedding_lookup
+from byparts_frontend_tf.api.reshape import reshape
+from byparts_frontend_tf.api.shape import shape as shape_of
 from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.operation import Tensor

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from byparts_frontend_tf.api.arithmetic import div_no_nan
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.reductions import reduce_sum
-from byparts_frontend_tf.api.shaping import expand_dims
-from byparts_frontend_tf.api.unary import sqrt, square
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.math.binary import div_no_nan
+from byparts_frontend_tf.api.math.reduce import reduce_sum
+from byparts_frontend_tf.api.math.unary import sqrt, square
+from byparts_frontend_tf.api.reshape import expand_dims
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_tf_estimator.columns.column import Ids, at_least_zero, known
 from byparts_tf_files.dtypes import float32

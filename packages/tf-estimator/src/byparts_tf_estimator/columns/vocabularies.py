@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.indexing import where
+from byparts_frontend_tf.api.where import where
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.symbols import named, symbol

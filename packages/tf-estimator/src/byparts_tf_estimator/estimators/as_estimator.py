@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.variables.from_checkpoint import begin_with
+from byparts_frontend_tf.api.train.init_from_checkpoint import begin_with
 from byparts_frontend_tf.graph.nest import flatten
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_estimator.estimators.estimator import Estimator

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from byparts_frontend_tf.api.program.missing import TREES, refusing
+from byparts_frontend_tf.api.compat.missing import TREES, refusing
 
 _KINDS = ("Classifier", "Regressor", "Estimator")
 BoostedTreesClassifier, BoostedTreesRegressor, BoostedTreesEstimator = (

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.measures import weighted_losses
-from byparts_frontend_tf.api.unary import relu
+from byparts_frontend_tf.api.losses.reduction import Reduction
+from byparts_frontend_tf.api.nn.relu import relu
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_estimator.estimators.estimator import Estimator
 from byparts_tf_estimator.estimators.head_kinds import Numbers, classes_head
@@ -15,7 +15,7 @@ from byparts_tf_estimator.estimators.heads import Head
 from byparts_tf_estimator.estimators.logits import Linear, Network
 from byparts_tf_estimator.estimators.steps import Part, minimizing, optimizer_of
 
-SUM = weighted_losses.Reduction.SUM
+SUM = Reduction.SUM
 _DNN_RATE, _LINEAR_RATE = 0.05, 0.2
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.unary import relu
+from byparts_frontend_tf.api.nn.relu import relu
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_estimator.estimators.canned import SUM, linear_part, model_of, network_part
 from byparts_tf_estimator.estimators.estimator import Estimator

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from tempfile import mkdtemp
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.optimizers.global_step import create_global_step
-from byparts_frontend_tf.api.program import tf_logging as logging
+from byparts_frontend_tf.api import logging
+from byparts_frontend_tf.api.train.global_step import create_global_step
 from byparts_frontend_tf.graph.graph import Graph
 from byparts_frontend_tf.graph.scopes import set_random_seed
 from byparts_tf_estimator.estimators.arguments import argument_names

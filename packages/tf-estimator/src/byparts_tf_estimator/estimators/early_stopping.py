@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.optimizers.global_step import get_global_step
-from byparts_frontend_tf.api.program import tf_logging as logging
+from byparts_frontend_tf.api import logging
+from byparts_frontend_tf.api.train.global_step import get_global_step
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_estimator.training.session_run_hook import SessionRunArgs, SessionRunHook

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.program import tf_logging as logging
+from byparts_frontend_tf.api import logging
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_estimator.estimators.arguments import accepted, argument_names
 from byparts_tf_estimator.estimators.checks import (

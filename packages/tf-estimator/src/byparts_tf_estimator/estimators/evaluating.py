@@ -9,9 +9,9 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.measures import metrics
-from byparts_frontend_tf.api.passing import group
-from byparts_frontend_tf.api.program import tf_logging as logging
+from byparts_frontend_tf.api import logging
+from byparts_frontend_tf.api.identity import group
+from byparts_frontend_tf.api.metrics import metrics
 from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.api.variables.variables import assign_add
 from byparts_frontend_tf.graph.collections import GraphKeys

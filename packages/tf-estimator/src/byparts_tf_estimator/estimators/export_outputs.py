@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Optional
 
-from byparts_frontend_tf.api.passing import placeholder
-from byparts_frontend_tf.api.saving.signatures import (
+from byparts_frontend_tf.api.placeholder import placeholder
+from byparts_frontend_tf.api.saved_model.signatures import (
     build_signature_def,
     build_tensor_info,
     signatures,

@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.saving.saver import Saver
+from byparts_frontend_tf.api.train.saver import Saver
 from byparts_frontend_tf.symbols import named
 from byparts_tf_estimator.estimators.spec import EstimatorSpec
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.optimizers.clipping import clip_by_global_norm
-from byparts_frontend_tf.api.optimizers.optimizer import Optimizer
+from byparts_frontend_tf.api.clip import clip_by_global_norm
+from byparts_frontend_tf.api.train.optimizer import Optimizer
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_estimator.estimators.estimator import Estimator
 

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from byparts_frontend_tf.api.arithmetic import maximum
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.classes import (
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.constant import constant, zeros_like
+from byparts_frontend_tf.api.losses.reduction import Reduction
+from byparts_frontend_tf.api.math.binary import maximum
+from byparts_frontend_tf.api.math.reduce import argmax
+from byparts_frontend_tf.api.math.unary import sigmoid, square
+from byparts_frontend_tf.api.metrics import metrics
+from byparts_frontend_tf.api.nn.softmax import (
     sigmoid_cross_entropy_with_logits,
     softmax,
     sparse_softmax_cross_entropy_with_logits,
 )
-from byparts_frontend_tf.api.constants import constant, zeros_like
-from byparts_frontend_tf.api.measures import metrics, weighted_losses
-from byparts_frontend_tf.api.reductions import argmax
-from byparts_frontend_tf.api.shaping import expand_dims, shape as shape_of, squeeze
-from byparts_frontend_tf.api.stacking import concat, tile
-from byparts_frontend_tf.api.unary import sigmoid, square
+from byparts_frontend_tf.api.reshape import expand_dims, squeeze
+from byparts_frontend_tf.api.shape import shape as shape_of
+from byparts_frontend_tf.api.tile import tile
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import named
 from byparts_tf_estimator.estimators.export_outputs import (
@@ -198,7 +201,7 @@ def classes_head(
     n_classes: int,
     weight_column: Any = None,
     label_vocabulary: Any = None,
-    loss_reduction: str = weighted_losses.Reduction.SUM,
+    loss_reduction: str = Reduction.SUM,
 ) -> Head:
     """The head of a classifier.
 

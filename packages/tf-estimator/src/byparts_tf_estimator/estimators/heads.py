@@ -6,12 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.indexing import gather
-from byparts_frontend_tf.api.measures import metrics, weighted_losses
-from byparts_frontend_tf.api.passing import group
-from byparts_frontend_tf.api.program import summary
-from byparts_frontend_tf.api.shaping import expand_dims
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.gather import gather
+from byparts_frontend_tf.api.identity import group
+from byparts_frontend_tf.api.losses.reduction import compute_weighted_loss
+from byparts_frontend_tf.api.metrics import metrics
+from byparts_frontend_tf.api.reshape import expand_dims
+from byparts_frontend_tf.api.summary import summary
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
@@ -107,7 +108,7 @@ class Head(ABC):
         targets = self.labels(labels)
         weights = self.weights(features)
         each = self.each_loss(targets, logits)
-        loss = weighted_losses.compute_weighted_loss(each, weights, reduction=self.reduction)
+        loss = compute_weighted_loss(each, weights, reduction=self.reduction)
         if mode == ModeKeys.EVAL:
             measures = {"average_loss": metrics.mean(each, _plain(weights))}
             measures.update(self.more_metrics(targets, found, _plain(weights)))

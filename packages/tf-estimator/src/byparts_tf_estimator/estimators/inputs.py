@@ -11,7 +11,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.distributions.random import get_seed
+from byparts_frontend_tf.api.random.random import get_seed
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation
 from byparts_frontend_tf.symbols import symbol
@@ -68,7 +68,7 @@ def _next_batch(lowering: Any, op: Operation) -> None:
         return taken if len(taken) != 1 else taken[0]
 
     dtypes = [None if t.dtype is string else t.dtype.as_numpy_dtype for t in op.outputs]
-    lowering.run.call(op, take, [], dtypes)
+    lowering.call(op, take, [], dtypes)
 
 
 NEXT_ROWS = Kind(

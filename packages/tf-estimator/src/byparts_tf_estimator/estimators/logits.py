@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.layers.initializers import GlorotUniform, Zeros
-from byparts_frontend_tf.api.nn import zero_fraction
-from byparts_frontend_tf.api.program import summary
-from byparts_frontend_tf.api.shaping import expand_dims, shape as shape_of
-from byparts_frontend_tf.api.stacking import tile
+from byparts_frontend_tf.api.initializers import GlorotUniform, Zeros
+from byparts_frontend_tf.api.nn.activations import zero_fraction
+from byparts_frontend_tf.api.reshape import expand_dims
+from byparts_frontend_tf.api.shape import shape as shape_of
+from byparts_frontend_tf.api.summary import summary
+from byparts_frontend_tf.api.tile import tile
 from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import named

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.measures import weighted_losses
+from byparts_frontend_tf.api.losses.reduction import Reduction
 from byparts_frontend_tf.symbols import named, symbol
 from byparts_tf_estimator.columns.layer import make_parse_example_spec
 from byparts_tf_estimator.estimators.arguments import accepted
@@ -14,7 +14,7 @@ from byparts_tf_estimator.estimators.head_kinds import ManyClasses, Numbers, Two
 from byparts_tf_estimator.estimators.spec import ModeKeys
 from byparts_tf_files.dtypes import float32, int64
 
-_MEAN = weighted_losses.Reduction.SUM_OVER_BATCH_SIZE
+_MEAN = Reduction.SUM_OVER_BATCH_SIZE
 
 
 @symbol("contrib.estimator.multi_class_head", "estimator.MultiClassHead")

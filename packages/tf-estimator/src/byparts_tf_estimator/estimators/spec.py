@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Optional
 
-from byparts_frontend_tf.api.shaping import reshape
+from byparts_frontend_tf.api.reshape import reshape
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.symbols import symbol

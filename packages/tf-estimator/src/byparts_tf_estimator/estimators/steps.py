@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.optimizers.clipping import clip_by_global_norm
-from byparts_frontend_tf.api.optimizers.global_step import get_global_step
-from byparts_frontend_tf.api.optimizers.optimizer import Optimizer
-from byparts_frontend_tf.api.passing import group
+from byparts_frontend_tf.api.clip import clip_by_global_norm
+from byparts_frontend_tf.api.identity import group
+from byparts_frontend_tf.api.train.global_step import get_global_step
+from byparts_frontend_tf.api.train.optimizer import Optimizer
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.api.variables.variables import assign_add
 from byparts_frontend_tf.graph.collections import GraphKeys

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Optional
 
-from byparts_frontend_tf.api.program import tf_logging as logging
+from byparts_frontend_tf.api import logging
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_estimator.estimators.arguments import argument_names
 from byparts_tf_estimator.estimators.estimator import Estimator

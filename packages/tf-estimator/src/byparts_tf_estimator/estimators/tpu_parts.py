@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.optimizers.optimizer import Optimizer
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.train.optimizer import Optimizer
 from byparts_frontend_tf.api.variables.scope_defaults import VariableScope
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.symbols import symbol

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple, Optional
 
-from byparts_frontend_tf.api.program import tf_logging as logging
+from byparts_frontend_tf.api import logging
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_estimator.estimators.estimator import Estimator
 from byparts_tf_estimator.estimators.exporters import Exporter

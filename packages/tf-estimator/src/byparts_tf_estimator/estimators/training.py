@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from byparts_frontend_tf.api.program import tf_logging as logging
-from byparts_frontend_tf.api.program.summary import scalar
-from byparts_frontend_tf.api.saving.saver import Saver
+from byparts_frontend_tf.api import logging
+from byparts_frontend_tf.api.summary.summary import scalar
+from byparts_frontend_tf.api.train.saver import Saver
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.scopes import add_to_collection, get_collection
 from byparts_tf_estimator.estimators.run_config import RunConfig

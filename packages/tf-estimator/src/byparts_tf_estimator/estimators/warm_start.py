@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.layers.initializers import GlorotUniform
-from byparts_frontend_tf.api.program import tf_logging as logging
-from byparts_frontend_tf.api.variables.from_checkpoint import begin_with
+from byparts_frontend_tf.api import logging
+from byparts_frontend_tf.api.initializers import GlorotUniform
+from byparts_frontend_tf.api.train.init_from_checkpoint import begin_with
 from byparts_frontend_tf.api.variables.variable_lists import trainable_variables
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.scopes import get_collection

@@ -9,10 +9,11 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.arithmetic import greater_equal
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.measures import metrics, weighted_losses
-from byparts_frontend_tf.api.unary import relu
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.losses.reduction import Reduction
+from byparts_frontend_tf.api.math.binary import greater_equal
+from byparts_frontend_tf.api.metrics import metrics
+from byparts_frontend_tf.api.nn.relu import relu
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_estimator.estimators.estimator import Estimator
 from byparts_tf_estimator.estimators.head_kinds import Numbers, TwoClasses, classes_head
@@ -24,7 +25,7 @@ from byparts_tf_estimator.learn.estimator import LearnEstimator
 from byparts_tf_estimator.learn.model_functions import MetricSpec
 from byparts_tf_files.dtypes import float32
 
-_MEAN = weighted_losses.Reduction.SUM_OVER_BATCH_SIZE
+_MEAN = Reduction.SUM_OVER_BATCH_SIZE
 
 
 class Canned(LearnEstimator):

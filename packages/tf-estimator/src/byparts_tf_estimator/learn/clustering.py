@@ -10,19 +10,19 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.arithmetic import div_no_nan
-from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.concat import concat
 from byparts_frontend_tf.api.cond import cond
-from byparts_frontend_tf.api.constants import constant
-from byparts_frontend_tf.api.effects import py_func
-from byparts_frontend_tf.api.indexing import one_hot
-from byparts_frontend_tf.api.normalizing import l2_normalize
-from byparts_frontend_tf.api.passing import group, identity, no_op
-from byparts_frontend_tf.api.products import matmul
-from byparts_frontend_tf.api.reductions import argmin, reduce_min, reduce_sum
-from byparts_frontend_tf.api.shaping import expand_dims
-from byparts_frontend_tf.api.stacking import concat
-from byparts_frontend_tf.api.unary import square
+from byparts_frontend_tf.api.constant import constant
+from byparts_frontend_tf.api.identity import group, identity, no_op
+from byparts_frontend_tf.api.linalg.matmul import matmul
+from byparts_frontend_tf.api.math.binary import div_no_nan
+from byparts_frontend_tf.api.math.reduce import argmin, reduce_min, reduce_sum
+from byparts_frontend_tf.api.math.unary import square
+from byparts_frontend_tf.api.nn.normalization import l2_normalize
+from byparts_frontend_tf.api.one_hot import one_hot
+from byparts_frontend_tf.api.py_function import py_func
+from byparts_frontend_tf.api.reshape import expand_dims
 from byparts_frontend_tf.api.variables.variables import Variable, assign
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor

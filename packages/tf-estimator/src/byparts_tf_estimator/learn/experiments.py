@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.optimizers.global_step import get_global_step
-from byparts_frontend_tf.api.program import tf_logging as logging
+from byparts_frontend_tf.api import logging
+from byparts_frontend_tf.api.train.global_step import get_global_step
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_estimator.training.session_run_hook import SessionRunArgs, SessionRunHook
 from byparts_tf_files.checkpoint_state import latest_checkpoint

@@ -7,8 +7,8 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.reductions import reduce_sum
-from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.math.reduce import reduce_sum
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.scopes import control_dependencies, get_collection
 from byparts_frontend_tf.symbols import named, symbol

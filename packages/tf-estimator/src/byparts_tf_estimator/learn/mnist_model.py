@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from byparts_frontend_tf.api.casting import cast, to_int64
-from byparts_frontend_tf.api.classes import in_top_k
-from byparts_frontend_tf.api.constants import zeros
-from byparts_frontend_tf.api.distributions.random import truncated_normal
-from byparts_frontend_tf.api.measures.losses import sparse_softmax_cross_entropy
-from byparts_frontend_tf.api.products import matmul
-from byparts_frontend_tf.api.program.summary import scalar
-from byparts_frontend_tf.api.reductions import reduce_sum
-from byparts_frontend_tf.api.unary import relu
+from byparts_frontend_tf.api.cast import cast, to_int64
+from byparts_frontend_tf.api.constant import zeros
+from byparts_frontend_tf.api.linalg.matmul import matmul
+from byparts_frontend_tf.api.losses.losses import sparse_softmax_cross_entropy
+from byparts_frontend_tf.api.math.reduce import reduce_sum
+from byparts_frontend_tf.api.nn.relu import relu
+from byparts_frontend_tf.api.nn.softmax import in_top_k
+from byparts_frontend_tf.api.random.random import truncated_normal
+from byparts_frontend_tf.api.summary.summary import scalar
 from byparts_frontend_tf.api.variables.variables import Variable
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope

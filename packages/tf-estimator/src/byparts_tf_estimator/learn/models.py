@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from byparts_frontend_tf.api.classes import softmax, softmax_cross_entropy_with_logits
-from byparts_frontend_tf.api.embeddings import embedding_lookup
-from byparts_frontend_tf.api.layers.initializers import RandomNormal, Zeros
-from byparts_frontend_tf.api.measures.losses import mean_squared_error
-from byparts_frontend_tf.api.measures.weighted_losses import compute_weighted_loss
-from byparts_frontend_tf.api.nn import xw_plus_b
-from byparts_frontend_tf.api.program.summary import histogram
-from byparts_frontend_tf.api.shaping import expand_dims
+from byparts_frontend_tf.api.initializers import RandomNormal, Zeros
+from byparts_frontend_tf.api.losses.losses import mean_squared_error
+from byparts_frontend_tf.api.losses.reduction import compute_weighted_loss
+from byparts_frontend_tf.api.nn.activations import xw_plus_b
+from byparts_frontend_tf.api.nn.embedding import embedding_lookup
+from byparts_frontend_tf.api.nn.softmax import softmax, softmax_cross_entropy_with_logits
+from byparts_frontend_tf.api.reshape import expand_dims
+from byparts_frontend_tf.api.summary.summary import histogram
 from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import symbol

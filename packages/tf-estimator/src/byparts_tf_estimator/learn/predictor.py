@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.saving.signatures import signatures
+from byparts_frontend_tf.api.saved_model.signatures import signatures
 from byparts_frontend_tf.graph.graph import Graph
 from byparts_frontend_tf.running.session import Session
 from byparts_frontend_tf.symbols import named, symbol

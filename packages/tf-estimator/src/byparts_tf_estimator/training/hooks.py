@@ -8,8 +8,8 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.optimizers.global_step import get_global_step
-from byparts_frontend_tf.api.program.tf_logging import error as log_error, info, warning
+from byparts_frontend_tf.api.logging import error as log_error, info, warning
+from byparts_frontend_tf.api.train.global_step import get_global_step
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_estimator.training.session_run_hook import (

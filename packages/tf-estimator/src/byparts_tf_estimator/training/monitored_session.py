@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.program.tf_logging import info
+from byparts_frontend_tf.api.logging import info
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.symbols import symbol

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from byparts_frontend_tf.api.passing import group, no_op
+from byparts_frontend_tf.api.identity import group, no_op
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.scopes import get_collection
 from byparts_frontend_tf.symbols import symbol

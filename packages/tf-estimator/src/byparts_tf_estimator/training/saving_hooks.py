@@ -6,10 +6,10 @@ import os
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.program.tf_logging import info
-from byparts_frontend_tf.api.program.timeline import Timeline
-from byparts_frontend_tf.api.saving.export_meta_graph import export_meta_graph
-from byparts_frontend_tf.api.saving.write_graph import write_graph
+from byparts_frontend_tf.api.logging import info
+from byparts_frontend_tf.api.python.timeline import Timeline
+from byparts_frontend_tf.api.train.export_meta_graph import export_meta_graph
+from byparts_frontend_tf.api.train.write_graph import write_graph
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.scopes import get_collection
 from byparts_frontend_tf.graph.stack import get_default_graph

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.passing import group
-from byparts_frontend_tf.api.program.summary import merge_all
-from byparts_frontend_tf.api.program.tf_logging import info
-from byparts_frontend_tf.api.saving.saver import Saver
+from byparts_frontend_tf.api.identity import group
+from byparts_frontend_tf.api.logging import info
+from byparts_frontend_tf.api.summary.summary import merge_all
+from byparts_frontend_tf.api.train.saver import Saver
 from byparts_frontend_tf.api.variables.variable_lists import (
     global_variables,
     global_variables_initializer,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, Optional
 
-from byparts_frontend_tf.api.optimizers.global_step import global_step as step_of
-from byparts_frontend_tf.api.program.tf_logging import info
+from byparts_frontend_tf.api.logging import info
+from byparts_frontend_tf.api.train.global_step import global_step as step_of
 from byparts_tf_files.messages.summary import SessionLog, Summary
 from byparts_tf_input.queues.coordinator import LooperThread
 

@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.program.tf_logging import info
+from byparts_frontend_tf.api.logging import info
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.running.session import Session
 from byparts_frontend_tf.symbols import symbol

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.passing import group
-from byparts_frontend_tf.api.program.summary import merge_all
-from byparts_frontend_tf.api.program.tf_logging import info, warning
-from byparts_frontend_tf.api.saving.saver import Saver
-from byparts_frontend_tf.api.saving.write_graph import write_graph
+from byparts_frontend_tf.api.identity import group
+from byparts_frontend_tf.api.logging import info, warning
+from byparts_frontend_tf.api.summary.summary import merge_all
+from byparts_frontend_tf.api.train.saver import Saver
+from byparts_frontend_tf.api.train.write_graph import write_graph
 from byparts_frontend_tf.api.variables.variable_lists import (
     global_variables,
     global_variables_initializer,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.optimizers.global_step import get_global_step
-from byparts_frontend_tf.api.optimizers.optimizer import Optimizer
-from byparts_frontend_tf.api.passing import group, no_op
+from byparts_frontend_tf.api.identity import group, no_op
+from byparts_frontend_tf.api.train.global_step import get_global_step
+from byparts_frontend_tf.api.train.optimizer import Optimizer
 from byparts_frontend_tf.api.variables.variable_lists import (
     global_variables,
     report_uninitialized_variables,

@@ -7,10 +7,10 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.indexing import gather
-from byparts_frontend_tf.api.reductions import reduce_sum
-from byparts_frontend_tf.api.stacking import stack
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.gather import gather
+from byparts_frontend_tf.api.math.reduce import reduce_sum
+from byparts_frontend_tf.api.stack import stack
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_files.dtypes import int64
 from byparts_tf_input.datasets import mapping

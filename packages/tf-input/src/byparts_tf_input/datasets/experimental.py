@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.cast import cast
 from byparts_frontend_tf.graph.nest import flatten, flatten_up_to, map_structure
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_files.dtypes import int64

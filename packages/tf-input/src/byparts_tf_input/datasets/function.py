@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from byparts_frontend_tf.api.passing import PLACEHOLDER
+from byparts_frontend_tf.api.placeholder import PLACEHOLDER
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.function import FunctionGraph
 from byparts_frontend_tf.graph.nest import flatten, map_structure, pack_sequence_as

@@ -81,7 +81,7 @@ def call_each_run(lowering: Any, op: Operation, function: Callable[..., Any], dt
     """Call a function of the inputs of an operation, at each run."""
     if lowering.outer is not None:
         raise OnHost(op, "an iterator is asked")
-    lowering.run.call(op, function, op.inputs, dtypes)
+    lowering.call(op, function, op.inputs, dtypes)
 
 
 def _make(lowering: Any, op: Operation) -> None:

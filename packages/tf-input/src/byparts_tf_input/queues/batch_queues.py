@@ -6,17 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.arithmetic import maximum
-from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.cast import cast
 from byparts_frontend_tf.api.cond import cond
-from byparts_frontend_tf.api.indexing import gather, where
-from byparts_frontend_tf.api.passing import no_op
-from byparts_frontend_tf.api.program.summary import scalar
-from byparts_frontend_tf.api.sparse.strings import (
+from byparts_frontend_tf.api.gather import gather
+from byparts_frontend_tf.api.identity import no_op
+from byparts_frontend_tf.api.io.serialize_sparse import (
     deserialize_many_sparse,
     serialize_many_sparse,
     serialize_sparse,
 )
+from byparts_frontend_tf.api.math.binary import maximum
+from byparts_frontend_tf.api.summary.summary import scalar
+from byparts_frontend_tf.api.where import where
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Operation, Tensor

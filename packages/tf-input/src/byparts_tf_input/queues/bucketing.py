@@ -8,12 +8,12 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.arithmetic import equal, greater_equal
-from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.cast import cast
 from byparts_frontend_tf.api.cond import cond
-from byparts_frontend_tf.api.passing import group, no_op
-from byparts_frontend_tf.api.program.summary import scalar
-from byparts_frontend_tf.api.reductions import reduce_sum
+from byparts_frontend_tf.api.identity import group, no_op
+from byparts_frontend_tf.api.math.binary import equal, greater_equal
+from byparts_frontend_tf.api.math.reduce import reduce_sum
+from byparts_frontend_tf.api.summary.summary import scalar
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.program.tf_logging import info
+from byparts_frontend_tf.api.logging import info
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_files.errors import OutOfRangeError
 

@@ -33,7 +33,7 @@ def kept_kind(type: str, make: Callable[[str, Operation], Any]) -> Kind:
         session, shared = lowering.run.session, op.attributes.get("shared_name")
         key = (type, shared) if shared else op
         name = shared or f"_{len(session.kept)}_{op.name}"
-        lowering.run.call(op, lambda: session.keep(key, lambda: make(name, op)), (), [None])
+        lowering.call(op, lambda: session.keep(key, lambda: make(name, op)), (), [None])
 
     return Kind(
         type,

@@ -7,14 +7,14 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.distributions.random import random_shuffle
-from byparts_frontend_tf.api.effects import Assert
-from byparts_frontend_tf.api.indexing import gather
-from byparts_frontend_tf.api.passing import identity
-from byparts_frontend_tf.api.program.summary import scalar
-from byparts_frontend_tf.api.sequences import range as range_
-from byparts_frontend_tf.api.shaping import shape as shape_of, size
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.debugging.check_numerics import Assert
+from byparts_frontend_tf.api.gather import gather
+from byparts_frontend_tf.api.identity import identity
+from byparts_frontend_tf.api.random.random import random_shuffle
+from byparts_frontend_tf.api.range import range as range_
+from byparts_frontend_tf.api.shape import shape as shape_of, size
+from byparts_frontend_tf.api.summary.summary import scalar
 from byparts_frontend_tf.api.variables.counting import count_up_to
 from byparts_frontend_tf.api.variables.variables import Variable
 from byparts_frontend_tf.graph.collections import GraphKeys

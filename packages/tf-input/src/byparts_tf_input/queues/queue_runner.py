@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.program.tf_logging import error as log_error, warning
+from byparts_frontend_tf.api.logging import error as log_error, warning
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.scopes import add_to_collection
 from byparts_frontend_tf.graph.stack import get_default_graph

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.program.summary import scalar
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.summary.summary import scalar
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol

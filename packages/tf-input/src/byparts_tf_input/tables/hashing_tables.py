@@ -7,14 +7,14 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.arithmetic import add, not_equal_tensors
-from byparts_frontend_tf.api.indexing import where
-from byparts_frontend_tf.api.passing import no_op
-from byparts_frontend_tf.api.strings.numbers import (
+from byparts_frontend_tf.api.identity import no_op
+from byparts_frontend_tf.api.math.binary import add, not_equal_tensors
+from byparts_frontend_tf.api.strings.to_number import (
     as_string,
     string_to_hash_bucket_fast,
     string_to_hash_bucket_strong,
 )
+from byparts_frontend_tf.api.where import where
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Operation

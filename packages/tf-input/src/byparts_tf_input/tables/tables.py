@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.passing import group, no_op
+from byparts_frontend_tf.api.identity import group, no_op
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor

@@ -6,9 +6,9 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.sequences import range as range_of
-from byparts_frontend_tf.api.shaping import size as size_of
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.range import range as range_of
+from byparts_frontend_tf.api.shape import size as size_of
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope

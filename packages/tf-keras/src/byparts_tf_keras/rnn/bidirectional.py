@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.reversing import reverse_sequence
-from byparts_frontend_tf.api.shaping import reverse
-from byparts_frontend_tf.api.stacking import concat, stack, unstack
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.reverse import reverse, reverse_sequence
+from byparts_frontend_tf.api.stack import stack, unstack
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.graph.nest import flatten, map_structure
 from byparts_frontend_tf.symbols import symbol

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.constants import zeros
-from byparts_frontend_tf.api.layers.initializers import Constant, Zeros
-from byparts_frontend_tf.api.products import matmul
-from byparts_frontend_tf.api.shaping import shape
-from byparts_frontend_tf.api.stacking import concat, split
-from byparts_frontend_tf.api.unary import sigmoid, tanh
+from byparts_frontend_tf.api.concat import concat, split
+from byparts_frontend_tf.api.constant import zeros
+from byparts_frontend_tf.api.initializers import Constant, Zeros
+from byparts_frontend_tf.api.linalg.matmul import matmul
+from byparts_frontend_tf.api.math.unary import sigmoid, tanh
+from byparts_frontend_tf.api.shape import shape
 from byparts_frontend_tf.api.variables.variable_scope import get_variable_scope, variable_scope
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.nest import flatten, is_nested, pack_sequence_as

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.layers.initializers import Constant
-from byparts_frontend_tf.api.products import matmul
-from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.initializers import Constant
+from byparts_frontend_tf.api.linalg.matmul import matmul
 from byparts_frontend_tf.api.variables.variable_scope import (
     get_variable,
     get_variable_scope,

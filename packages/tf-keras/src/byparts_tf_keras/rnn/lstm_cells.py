@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Optional
 
-from byparts_frontend_tf.api.layers.initializers import Zeros
-from byparts_frontend_tf.api.optimizers.clipping import clip_by_value
-from byparts_frontend_tf.api.products import matmul
-from byparts_frontend_tf.api.stacking import concat, split
-from byparts_frontend_tf.api.unary import sigmoid, tanh
+from byparts_frontend_tf.api.clip import clip_by_value
+from byparts_frontend_tf.api.concat import concat, split
+from byparts_frontend_tf.api.initializers import Zeros
+from byparts_frontend_tf.api.linalg.matmul import matmul
+from byparts_frontend_tf.api.math.unary import sigmoid, tanh
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_keras import activations
 from byparts_tf_keras.input_spec import InputSpec

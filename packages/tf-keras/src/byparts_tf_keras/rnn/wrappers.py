@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.distributions.random import random_uniform
-from byparts_frontend_tf.api.layers.initializers import Constant, Zeros
-from byparts_frontend_tf.api.nn import xw_plus_b
-from byparts_frontend_tf.api.products import matmul
-from byparts_frontend_tf.api.unary import sigmoid
+from byparts_frontend_tf.api.initializers import Constant, Zeros
+from byparts_frontend_tf.api.linalg.matmul import matmul
+from byparts_frontend_tf.api.math.unary import sigmoid
+from byparts_frontend_tf.api.nn.activations import xw_plus_b
+from byparts_frontend_tf.api.random.random import random_uniform
 from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.nest import assert_same_structure, flatten, map_structure

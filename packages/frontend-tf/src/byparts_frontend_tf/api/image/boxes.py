@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.distributions.random import random_uniform
-from byparts_frontend_tf.api.shaping import size
+from byparts_frontend_tf.api.random.random import random_uniform
+from byparts_frontend_tf.api.shape import size
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind

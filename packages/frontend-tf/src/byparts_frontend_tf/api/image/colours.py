@@ -8,13 +8,15 @@ from typing import Any, Optional
 import numpy as np
 
 import byparts_opset as ops
-from byparts_frontend_tf.api.arithmetic import floor_div, multiply, saturate_cast
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.constants import ones
-from byparts_frontend_tf.api.families import check_dtype
-from byparts_frontend_tf.api.passing import identity
-from byparts_frontend_tf.api.shaping import expand_dims, rank
-from byparts_frontend_tf.api.stacking import concat, tile
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.constant import ones
+from byparts_frontend_tf.api.elementwise import check_dtype
+from byparts_frontend_tf.api.identity import identity
+from byparts_frontend_tf.api.math.binary import floor_div, multiply, saturate_cast
+from byparts_frontend_tf.api.reshape import expand_dims
+from byparts_frontend_tf.api.shape import rank
+from byparts_frontend_tf.api.tile import tile
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind

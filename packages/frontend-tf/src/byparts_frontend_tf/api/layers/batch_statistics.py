@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.arithmetic import maximum
-from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.normalizing import batch_normalization, normalized_by
-from byparts_frontend_tf.api.shaping import reshape, size as size_of
+from byparts_frontend_tf.api.cast import cast
+from byparts_frontend_tf.api.math.binary import maximum
+from byparts_frontend_tf.api.nn.normalization import batch_normalization, normalized_by
+from byparts_frontend_tf.api.reshape import reshape
+from byparts_frontend_tf.api.shape import size as size_of
 from byparts_frontend_tf.api.variables.variables import assign_sub
 from byparts_frontend_tf.graph.operation import Tensor
 

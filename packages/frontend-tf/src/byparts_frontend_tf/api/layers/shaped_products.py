@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from byparts_frontend_tf.api.convolving import conv2d_transpose
-from byparts_frontend_tf.api.products import matmul
-from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
-from byparts_frontend_tf.api.stacking import concat
-from byparts_frontend_tf.api.volumes import conv3d_transpose
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.linalg.matmul import matmul
+from byparts_frontend_tf.api.nn.conv import conv2d_transpose
+from byparts_frontend_tf.api.nn.conv3d import conv3d_transpose
+from byparts_frontend_tf.api.reshape import reshape
+from byparts_frontend_tf.api.shape import shape as shape_of
 from byparts_frontend_tf.graph.operation import Tensor
 
 

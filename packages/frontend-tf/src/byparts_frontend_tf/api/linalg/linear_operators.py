@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.constants import eye, ones_like
-from byparts_frontend_tf.api.linalg.diagonals import band_part, matrix_diag, matrix_diag_part
-from byparts_frontend_tf.api.linalg.solving import (
+from byparts_frontend_tf.api.constant import eye, ones_like
+from byparts_frontend_tf.api.identity import no_op
+from byparts_frontend_tf.api.linalg.diag import band_part, matrix_diag, matrix_diag_part
+from byparts_frontend_tf.api.linalg.matmul import matmul
+from byparts_frontend_tf.api.linalg.solve import (
     cholesky,
     cholesky_solve,
     matrix_determinant,
@@ -14,11 +16,10 @@ from byparts_frontend_tf.api.linalg.solving import (
     matrix_triangular_solve,
     slogdet,
 )
-from byparts_frontend_tf.api.passing import no_op
-from byparts_frontend_tf.api.products import matmul
-from byparts_frontend_tf.api.reductions import reduce_prod, reduce_sum
-from byparts_frontend_tf.api.shaping import matrix_transpose, rank as rank_of, shape as shape_of
-from byparts_frontend_tf.api.unary import absolute, log
+from byparts_frontend_tf.api.math.reduce import reduce_prod, reduce_sum
+from byparts_frontend_tf.api.math.unary import absolute, log
+from byparts_frontend_tf.api.shape import rank as rank_of, shape as shape_of
+from byparts_frontend_tf.api.transpose import matrix_transpose
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.symbols import symbol

@@ -9,14 +9,14 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_frontend_tf.api.arguments import numbers, renamed
-from byparts_frontend_tf.api.arithmetic import add as add_tensors, div, multiply, truediv
-from byparts_frontend_tf.api.indexing import gather, where
-from byparts_frontend_tf.api.passing import stop_gradient
-from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
-from byparts_frontend_tf.api.sparse.places import host_order
-from byparts_frontend_tf.api.sparse.retained import Retained, sparse_retain, whole_of
-from byparts_frontend_tf.api.sparse.segments import highest_in_segments, unsorted_segment_sum
-from byparts_frontend_tf.api.sparse.tensors import (
+from byparts_frontend_tf.api.gather import gather
+from byparts_frontend_tf.api.identity import stop_gradient
+from byparts_frontend_tf.api.math.binary import add as add_tensors, div, multiply, truediv
+from byparts_frontend_tf.api.math.segment import highest_in_segments, unsorted_segment_sum
+from byparts_frontend_tf.api.math.unary import absolute, exp
+from byparts_frontend_tf.api.reshape import reshape
+from byparts_frontend_tf.api.shape import shape as shape_of
+from byparts_frontend_tf.api.sparse.dense import (
     flat_places,
     from_dense,
     is_sparse,
@@ -24,7 +24,9 @@ from byparts_frontend_tf.api.sparse.tensors import (
     sparse,
     sparse_tensor_to_dense,
 )
-from byparts_frontend_tf.api.unary import absolute, exp
+from byparts_frontend_tf.api.sparse.reshape import host_order
+from byparts_frontend_tf.api.sparse.retain import Retained, sparse_retain, whole_of
+from byparts_frontend_tf.api.where import where
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.infer import reduced_dims

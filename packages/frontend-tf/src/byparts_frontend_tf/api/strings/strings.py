@@ -13,7 +13,7 @@ from typing import Any, Optional
 import numpy as np
 
 from byparts_frontend_tf.api.arguments import numbers, renamed
-from byparts_frontend_tf.api.families import check_dtype
+from byparts_frontend_tf.api.elementwise import check_dtype
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.infer import broadcast, like_first, reduced
 from byparts_frontend_tf.graph.kind import Kind

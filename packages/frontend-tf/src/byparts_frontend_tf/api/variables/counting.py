@@ -18,14 +18,14 @@ from byparts_tf_files.errors import OutOfRangeError
 
 def _count(lowering: Any, op: Operation) -> Value:
     variable, limit = op.inputs[0].variable, op.attributes["limit"]
-    old: Value = lowering.latest(variable)
+    old: Value = lowering.variables.latest(variable)
 
     def check(count: Any) -> None:
         if int(np.asarray(count)) >= limit:
             raise OutOfRangeError(None, op, f"Reached limit of {limit}")
 
     lowering.afterwards(op, check, [old])
-    lowering.write(op, variable, ops.minimum(old + 1, ops.fill(limit, old.type.dtype)))
+    lowering.variables.write(op, variable, ops.minimum(old + 1, ops.fill(limit, old.type.dtype)))
     return ops.identity(old)
 
 

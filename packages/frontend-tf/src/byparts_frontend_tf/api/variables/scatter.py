@@ -8,7 +8,7 @@ from typing import Any, Optional
 import numpy as np
 
 import byparts_opset as ops
-from byparts_frontend_tf.api.places import flat_index
+from byparts_frontend_tf.api.gather import flat_index
 from byparts_frontend_tf.api.variables.updates import Update, reference
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_graph_ir import Value

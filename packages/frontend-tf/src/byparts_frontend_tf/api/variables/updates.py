@@ -64,7 +64,7 @@ class Update(Kind):
             _write_object(lowering, op)
             return
         variables = [t.variable for t in op.inputs[: self._references]]
-        old = [lowering.latest(v) for v in variables] if self._old else []
+        old = [lowering.variables.latest(v) for v in variables] if self._old else []
         numbers = self.numbers(len(op.inputs))
         given = [
             lowering.number(t, op) if i in numbers else lowering.value(t, op)
@@ -75,7 +75,7 @@ class Update(Kind):
         for variable, value in zip(
             variables, (new,) if isinstance(new, Value) else new, strict=True
         ):
-            lowering.write(op, variable, value)
+            lowering.variables.write(op, variable, value)
 
 
 def _write_object(lowering: Any, op: Operation) -> None:
@@ -88,7 +88,7 @@ def _write_object(lowering: Any, op: Operation) -> None:
         variables.write_object(variable, value)
         return value
 
-    lowering.run.call(op, write, [op.inputs[1]], [object])
+    lowering.call(op, write, [op.inputs[1]], [object])
 
 
 def _like_variable(inputs: Sequence[Tensor], **_: Any) -> Dims:

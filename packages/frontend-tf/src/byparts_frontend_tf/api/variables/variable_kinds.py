@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Any
 
-from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.concat import concat
 from byparts_frontend_tf.api.variables.creators import Created
 from byparts_frontend_tf.api.variables.variables import Variable
 from byparts_frontend_tf.graph.operation import Tensor

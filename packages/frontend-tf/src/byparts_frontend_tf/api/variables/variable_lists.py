@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.passing import group, no_op
+from byparts_frontend_tf.api.identity import group, no_op
 from byparts_frontend_tf.api.variables.updates import reference
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.kind import Kind
@@ -89,7 +89,7 @@ def local_variables_initializer() -> Operation:
 
 def _is_initialized(lowering: Any, op: Operation) -> None:
     variables, variable = lowering.run.session.variables, op.inputs[0].variable
-    lowering.run.call(op, lambda: variables.has(variable), (), [np.bool_])
+    lowering.call(op, lambda: variables.has(variable), (), [np.bool_])
 
 
 _IS_INITIALIZED = Kind(
@@ -117,7 +117,7 @@ def _uninitialized(lowering: Any, op: Operation) -> None:
         made[:] = missing
         return made
 
-    lowering.run.call(op, names, (), [object])
+    lowering.call(op, names, (), [object])
 
 
 _UNINITIALIZED = Kind(

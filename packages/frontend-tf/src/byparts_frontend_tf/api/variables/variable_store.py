@@ -90,7 +90,7 @@ class VariableStore:
 
 
 def _default_initializer(name: str, dtype: DType) -> Any:
-    from byparts_frontend_tf.api.layers.initializers import GlorotUniform, Zeros  # of few variables
+    from byparts_frontend_tf.api.initializers import GlorotUniform, Zeros  # of few variables
 
     if dtype.is_floating:
         return GlorotUniform()

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.families import second
-from byparts_frontend_tf.api.passing import IDENTITY, identity
+from byparts_frontend_tf.api.elementwise import second
+from byparts_frontend_tf.api.identity import IDENTITY, identity
 from byparts_frontend_tf.api.variables.creators import Created
 from byparts_frontend_tf.api.variables.rows import Rows
 from byparts_frontend_tf.api.variables.updates import Update, reference
@@ -363,8 +363,8 @@ def assign_sub(
 
 def _initialized(lowering: Any, op: Operation) -> Any:
     variable = op.inputs[0].variable
-    if lowering.run.has(variable):
-        return lowering.start(variable)
+    if lowering.run.starts.has(variable):
+        return lowering.variables.start(variable)
     return lowering.value(op.inputs[1], op)
 
 

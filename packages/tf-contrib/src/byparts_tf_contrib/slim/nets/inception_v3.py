@@ -6,10 +6,10 @@ from collections import OrderedDict
 from functools import partial
 from typing import Any
 
-from byparts_frontend_tf.api.layers.initializers import TruncatedNormal
-from byparts_frontend_tf.api.shaping import squeeze
-from byparts_frontend_tf.api.stacking import concat
-from byparts_frontend_tf.api.unary import relu
+from byparts_frontend_tf.api.concat import concat
+from byparts_frontend_tf.api.initializers import TruncatedNormal
+from byparts_frontend_tf.api.nn.relu import relu
+from byparts_frontend_tf.api.reshape import squeeze
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_tf_contrib.layers.arg_scope import arg_scope

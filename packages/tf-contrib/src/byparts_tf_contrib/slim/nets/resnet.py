@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from byparts_frontend_tf.api.reductions import reduce_mean
-from byparts_frontend_tf.api.unary import relu
+from byparts_frontend_tf.api.math.reduce import reduce_mean
+from byparts_frontend_tf.api.nn.relu import relu
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_tf_contrib.layers.arg_scope import add_arg_scope, arg_scope
 from byparts_tf_contrib.layers.contrib_convolutions import conv2d

@@ -6,8 +6,8 @@ from collections import namedtuple
 from collections.abc import Sequence
 from typing import Any
 
-from byparts_frontend_tf.api.padding import pad
-from byparts_frontend_tf.api.unary import relu
+from byparts_frontend_tf.api.nn.relu import relu
+from byparts_frontend_tf.api.pad import pad
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_tf_contrib.layers.arg_scope import add_arg_scope, arg_scope

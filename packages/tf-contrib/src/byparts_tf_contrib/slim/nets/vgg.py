@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from byparts_frontend_tf.api.layers.initializers import Constant, TruncatedNormal, Zeros
-from byparts_frontend_tf.api.shaping import squeeze
-from byparts_frontend_tf.api.unary import relu
+from byparts_frontend_tf.api.initializers import Constant, TruncatedNormal, Zeros
+from byparts_frontend_tf.api.nn.relu import relu
+from byparts_frontend_tf.api.reshape import squeeze
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_contrib.layers.arg_scope import arg_scope

@@ -1,0 +1,1 @@
+"""`tf.compat`, and what is accepted or refused of other versions."""

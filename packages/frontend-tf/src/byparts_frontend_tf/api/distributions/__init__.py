@@ -1,1 +1,0 @@
-"""Random numbers of distributions; the distributions themselves are in byparts-tf-contrib."""

@@ -1,0 +1,1 @@
+"""`tf.flags`: values from the command line."""

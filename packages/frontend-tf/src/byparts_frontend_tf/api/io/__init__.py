@@ -1,0 +1,1 @@
+"""`tf.io`: contents of strings and files, decoded and encoded."""

@@ -1,0 +1,1 @@
+"""`tf.losses`: losses with weights, kept in the collection LOSSES."""

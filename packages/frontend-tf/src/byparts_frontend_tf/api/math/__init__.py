@@ -1,0 +1,1 @@
+"""`tf.math`: numbers, element by element and along axes."""

@@ -1,1 +1,0 @@
-"""`tf.metrics` and `tf.losses`."""

@@ -1,0 +1,1 @@
+"""`tf.metrics`: values over all batches so far."""

@@ -1,0 +1,1 @@
+"""`tf.nn`: what neural networks are made of."""

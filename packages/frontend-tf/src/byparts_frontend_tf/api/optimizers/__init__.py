@@ -1,1 +1,0 @@
-"""What trains: optimizers, rates that change, clipping, moving averages."""

@@ -1,1 +1,0 @@
-"""What programs have around the graph: flags, logging, tests, summaries."""

@@ -1,0 +1,1 @@
+"""`tensorflow.python`: names of TensorFlow's inside that programs use."""

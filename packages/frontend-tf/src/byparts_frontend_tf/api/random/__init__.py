@@ -1,0 +1,1 @@
+"""`tf.random`: random numbers; distributions are in byparts-tf-contrib."""

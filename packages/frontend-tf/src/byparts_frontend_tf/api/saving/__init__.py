@@ -1,1 +1,0 @@
-"""Checkpoints, graphs and models in files; graphs taken apart."""

@@ -1,0 +1,1 @@
+"""`tf.train`: optimizers, rates that change, moving averages, checkpoints, graphs in files."""
