@@ -11,7 +11,7 @@ from families import SIZES, as_region, check, family_of, inputs_of, run
 
 import byparts_opset as ops
 from byparts_graph_ir import Graph, Input, Refused, ShapeError, TensorType, Value, with_sizes
-from byparts_kernels_native import code
+from byparts_kernels_native import code, make
 from byparts_kernels_native.regions import region_family
 
 EMITTERS = ("c", "llvm")
@@ -233,3 +233,12 @@ def test_inputs_are_the_same_in_each_process() -> None:
     x = given(3)
     graph = Graph.of([x], [ops.exp(x)])
     np.testing.assert_array_equal(inputs_of(graph)[0], inputs_of(graph)[0])
+
+
+def test_a_region_is_not_joined_where_a_name_may_be_one() -> None:
+    """Nothing is refused after regions are made: what needs a number stays out of them."""
+    x, y, z = given("n", 4), given(5, 4), given("n", 4)
+    wants = make().wants
+    assert wants is not None
+    nodes = [v.node for v in (x + y, x + z, ops.Slice((1,), (None,))(x)) if v.node]
+    assert [wants(node) for node in nodes] == [False, True, False]

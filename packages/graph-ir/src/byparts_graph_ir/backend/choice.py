@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from byparts_graph_ir.backend.backend import Backend
 from byparts_graph_ir.backend.fused import lone_region
+from byparts_graph_ir.errors import ShapeError
 from byparts_graph_ir.model.bodies import has_effect
 from byparts_graph_ir.model.value import Input, Node, producers
 
@@ -66,5 +67,8 @@ def _wants_parts(node: Node, backend: Backend, refused: Collection[Op], level: i
 
 def _needs_no_step(node: Node) -> bool:
     """Whether the node is a constant, which is computed once, or gives bytes of its inputs."""
-    seen = {o for _, o, _ in node.op.views(*[v.type for v in node.inputs])}
+    try:
+        seen = {o for _, o, _ in node.op.views(*[v.type for v in node.inputs])}
+    except ShapeError:  # with named dimensions some ops cannot tell
+        return False
     return not has_effect(node.op) and (not node.inputs or len(seen) == len(node.outputs))

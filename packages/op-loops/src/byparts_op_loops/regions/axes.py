@@ -98,7 +98,17 @@ def taken(node: Node) -> bool:
     kind = type(node.op)
     if kind in CONSTANTS:
         return False  # it is in place before the first run
-    return kind in element or kind in reduction or kind is ops.BroadcastTo or node.op in movement
+    mine = kind in element or kind in reduction or kind is ops.BroadcastTo or node.op in movement
+    return mine and (all(v.type.static for v in values) or _has_parts(node))
+
+
+def _has_parts(node: Node) -> bool:
+    """Whether a node of named dimensions has a place on axes, whatever the sizes are."""
+    try:
+        parts_of(node)
+    except Refused:
+        return False
+    return True
 
 
 # -- of one node ----------------------------------------------------------------------------------
