@@ -1,0 +1,34 @@
+"""Builds the wheel of every part, in one process: a second for all.
+
+    python tools/wheels.py dist
+
+`hatch build --all` makes the same files, and first an environment with all parts and torch.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "integration"))
+
+from combinations.environment import build_wheels, wheel_of
+from combinations.facts import read_parts
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main(words: Sequence[str]) -> int:
+    """Build into the folder that is given, and print what is there."""
+    (folder,) = map(Path, words)
+    parts = read_parts(ROOT)
+    build_wheels(parts, folder)
+    for part in parts.values():
+        wheel = wheel_of(part, folder)
+        print(f"{wheel.stat().st_size:9,} bytes  {wheel.name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
