@@ -22,7 +22,7 @@ allocates[Print] = "prints"
 
 @kernels.on(Fill)
 def fill(op: Fill, inputs: Tensors, outputs: Tensors) -> Run:
-    return filled(outputs[0], op.value)
+    return filled(outputs[0], Fill(op.value, op.dtype).evaluate()[0].item())
 
 
 @kernels.on(Constant)
