@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from byparts_tensor_ir.emit.strategy import flat_index
+from byparts_tensor_ir.access import flat_index
 from byparts_tensor_ir.expression import BYTES, Expr, const
 from byparts_tensor_ir.index import terms
 from byparts_tensor_ir.statement import Buffer, For, If, Statement, Store, walk
