@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
-from byparts_gpu_ir.wide import Wide, always_read, lanes_of_loop, wide_access
+from byparts_gpu_ir.wide import Wide, WideLoop, always_read, wide_access, with_wide_loops
 from byparts_tensor_ir.access import is_safe, unrounded
 from byparts_tensor_ir.emit.language import Language
 from byparts_tensor_ir.emit.statements import Statements
@@ -85,7 +85,7 @@ class ThreadCode:
     ) -> None:
         self.outer = nest_of(func)
         # Loops stay whole: a GPU has no use for two.
-        self.func = without_guards(placed_identities(func), cuts=False)
+        self.func = with_wide_loops(without_guards(placed_identities(func), cuts=False))
         self.nest, self.machine, self.language = nest_of(self.func), machine, language
         self.text, self.read = Text(reserved), set[Expr]()
         for b in (*self.func.params, *self.func.locals):
@@ -99,12 +99,12 @@ class ThreadCode:
         self.statements = Statements(self.values)
         self.statements.element = lambda buffer, index: machine.element(buffer, index, True)
         self.statements.compute, self.statements.rounds = self.computed, self.rounds
+        self.statements.forms |= {For: self.loop, WideLoop: self.wide_loop}
         self.statements.forms |= {Barrier: machine.barrier, Instruction: machine.instruction}
-        self.statements.forms[For] = self.loop
 
     def all_statements(self) -> list[Statement]:
-        """All statements, outer ones before inner ones."""
-        return list(walk(self.func.body))
+        """All statements, outer ones before inner ones; of a wide loop the loop."""
+        return [s for s in walk(self.func.body) if not isinstance(s, WideLoop)]
 
     def bound(self, kind: str) -> list[tuple[str, For]]:
         """(axis, loop) of the loops that are bound to blocks or to threads, x first."""
@@ -121,13 +121,15 @@ class ThreadCode:
     # -- statements ----------------------------------------------------------------------------
 
     def loop(self, s: For) -> None:
-        """A loop: in lanes, or with each round by itself."""
-        if s.kind == "vectorize" and lanes_of_loop(s):
-            self.lanes(s.body, s)
-            return
+        """A loop in which each round stands by itself."""
         self.statements.forget([s])
         with self.statements.rounds(s):
             self.statements.write(s.body)
+
+    def wide_loop(self, s: WideLoop) -> None:
+        """A loop whose statements are done one by one."""
+        self.statements.begins(s.loop)
+        self.lanes(s.loop.body, s.loop)
 
     @contextmanager
     def rounds(self, s: For) -> Iterator[None]:
