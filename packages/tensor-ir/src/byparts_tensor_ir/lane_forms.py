@@ -25,6 +25,7 @@ from byparts_tensor_ir.vector import Assign, Lanes
 
 _DEEP = 100  # subexpressions; an expression of fewer is not too deep
 _HALF = (1 << 32) - 1
+_CONDITIONS = ("lt", "le", "eq", "ne", "and", "or", "xor", "not", "cast", "lane mask")
 
 
 class Varying:
@@ -182,6 +183,8 @@ class LaneForms(Varying):
             self._check_select(e, lanes)
         elif e.op == "load":
             self.load(e, lanes)
+        elif e.dtype == "bool" and e.op not in _CONDITIONS:
+            raise EmitError(f"{e.op} of conditions in lanes: {e}")
         elif e.op != "lane mask" and remainders(e, lanes) is None:
             for a in e.args:
                 self._check_value(a, lanes)

@@ -131,7 +131,7 @@ _FORMS = Forms(
         "shl": _shift,
         "shr": _shift,
         ("cast", "float", "bool"): "{a} != 0",
-        ("cast", "any", "half"): "from_{dtype}(to_{dtype}({bare}))",
+        ("cast", "float", "half"): "from_{dtype}(to_{dtype}({bare}))",
         ("cast", "half", "bool"): "{a} != 0",
         # Of a negative number modulo 2^bits.
         **{("cast", "float", u): "({type})unsigned_of({bare})" for u in ("u8", "u32", "u64")},
