@@ -41,10 +41,12 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *_modules(_IR, "index guards lower substitute expression tensor functions"),
     ),
     "emitter of LLVM": _modules(
-        _IR, "vectorize emit.llvm emit.llvm_values emit.llvm_operations emit.strategy"
+        _IR, "vectorize access placement emit.llvm emit.llvm_values emit.llvm_operations"
     ),
     "emitter of C": _modules(
-        _IR, "vectorize emit.c emit.c_forms emit.values emit.strategy emit.patterns emit.halves"
+        _IR,
+        "vectorize access placement lane_forms emit.c emit.c_tables emit.values emit.statements "
+        "emit.vector_values emit.halves",
     ),
     "planner": _modules(_MEM, "share plan place lifetimes buffer kernel_facts members"),
     "runtime": _modules(

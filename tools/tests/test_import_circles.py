@@ -39,8 +39,6 @@ BY_STRING = {
     ("byparts_graph_ir.parts.hooks", "package"): "other distributions",
     ("byparts_tf_files.protobuf_modules", "f'{_PLACE}.text_format'"): "an installed protobuf",
     # To be deleted when they are imports.
-    ("byparts_kernels_cuda.backend", "f'byparts_kernels_cuda.{module}'"): "",
-    ("byparts_kernels_cuda.libraries.rules", "f'byparts_kernels_cuda.{module}'"): "",
     ("byparts_op_loops.rules", "module"): "",
 }
 

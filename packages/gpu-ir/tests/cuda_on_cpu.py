@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from byparts_gpu_ir.emit.cuda import CudaSource, emit_cuda
-from byparts_gpu_ir.emit.cuda_values import HELPERS
+from byparts_gpu_ir.emit.cuda_tables import HELPERS
 from byparts_tensor_ir.emit.halves import SCALARS
 from byparts_tensor_ir.statement import Func
 

@@ -14,7 +14,7 @@ from test_operations import casts, check, convertible, operands, rules
 from byparts_gpu_ir.emit.emulate import emulate
 from byparts_gpu_ir.emit.emulated import MODES, EmulatedSource
 from byparts_gpu_ir.emulation import build, compiled, emulated_caller
-from byparts_tensor_ir.emit.strategy import EmitError
+from byparts_tensor_ir.access import EmitError
 from byparts_tensor_ir.expression import BYTES, variable
 from byparts_tensor_ir.interpret import interpret
 from byparts_tensor_ir.statement import Barrier, For, Func, Statement

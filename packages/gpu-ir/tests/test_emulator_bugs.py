@@ -11,8 +11,8 @@ from gpu_kernels import bound, buffer, local, put
 from test_thread_programs import disagreements
 from thread_programs import BLOCKS, THREADS, programs
 
-from byparts_gpu_ir.emit.fission import Lifetimes
 from byparts_gpu_ir.emit.shadow import CHECKS
+from byparts_gpu_ir.fission import Lifetimes
 from byparts_tensor_ir.expression import variable
 from byparts_tensor_ir.functions import select
 from byparts_tensor_ir.statement import Barrier, Buffer, For, Func, If, Shuffle, Statement

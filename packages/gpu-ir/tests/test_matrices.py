@@ -14,7 +14,7 @@ from byparts_gpu_ir.emit.cuda import emit_cuda
 from byparts_gpu_ir.emit.emulated import MODES
 from byparts_gpu_ir.emulation import build
 from byparts_gpu_ir.faults import DataRace, Divergence
-from byparts_tensor_ir.emit.strategy import EmitError
+from byparts_tensor_ir.access import EmitError
 from byparts_tensor_ir.expression import Expr, ExpressionError, const, variable
 from byparts_tensor_ir.interpret import NUMPY, interpret
 from byparts_tensor_ir.matrix import (

@@ -10,7 +10,7 @@ from emulation import compiled
 
 import byparts_opset as ops
 from byparts_gpu_ir.emit.cuda_matrices import FIRST_BYTES
-from byparts_gpu_ir.emit.wide import WIDEST_BYTES
+from byparts_gpu_ir.wide import WIDEST_BYTES
 from byparts_graph_ir import Backend, Graph, GraphError, Input, TensorType
 from byparts_kernels_cuda import make
 from byparts_kernels_cuda.driver.functions import ALIGNMENT

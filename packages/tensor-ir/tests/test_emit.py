@@ -14,10 +14,10 @@ import pytest
 from emitters import c_emitter, each_emitter
 
 from byparts_tensor_ir import compile
+from byparts_tensor_ir.access import EmitError
 from byparts_tensor_ir.build import build
 from byparts_tensor_ir.compile import CompilerError, default_emitter
 from byparts_tensor_ir.emit.c import emit_c
-from byparts_tensor_ir.emit.strategy import EmitError
 from byparts_tensor_ir.expression import Expr, as_expr, const, variable
 from byparts_tensor_ir.functions import cast, select
 from byparts_tensor_ir.interpret import NUMPY, interpret

@@ -21,8 +21,8 @@ from tensor_programs import (
     symbolic,
 )
 
+from byparts_tensor_ir.access import EmitError
 from byparts_tensor_ir.build import build
-from byparts_tensor_ir.emit.strategy import EmitError
 from byparts_tensor_ir.expression import const
 from byparts_tensor_ir.interpret import interpret
 from byparts_tensor_ir.lower import lower

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from byparts_tensor_ir.emit.c_forms import CForms
 from byparts_tensor_ir.expression import const
 from byparts_tensor_ir.guards import without_guards
 from byparts_tensor_ir.interpret import interpret
+from byparts_tensor_ir.lane_forms import LaneForms
 from byparts_tensor_ir.lower import lower, placed_identities
 from byparts_tensor_ir.schedule.schedule import Schedule
 from byparts_tensor_ir.statement import For, Func, walk
@@ -21,7 +21,9 @@ from byparts_tensor_ir.vectorize import vectorized
 
 
 def vectors_of(func: Func, vector_bytes: int = 16) -> Func:
-    return vectorized(without_guards(placed_identities(func)), vector_bytes, CForms().check)
+    return vectorized(
+        without_guards(placed_identities(func)), vector_bytes, LaneForms(vector_bytes).check
+    )
 
 
 def sum_of_rows(n: int) -> Func:

@@ -2,6 +2,7 @@
 
 mapping/            serial loops become kernels of blocks and threads
 launches            kernels one after the other, and the memory between them
+wide, fission       neighbours that are accessed at once; cuts of a thread's code where threads meet
 emit/               CUDA C; C that does on a CPU what a GPU would do
 emulation, faults   emulated kernels in this process; the faults that checked ones find
 """

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from byparts_gpu_ir.emit.emulated import EmulatedSource, emulated_file, emulation_flags
+from byparts_gpu_ir.emit.emulated import EmulatedSource, emulated_file, shared_object
 from byparts_gpu_ir.faults import raise_fault
 from byparts_tensor_ir import compile as c_compiler
 from byparts_tensor_ir.build import of_arrays
@@ -37,7 +37,7 @@ def compiled(sources: Sequence[EmulatedSource]) -> dict[str, int]:
     Raises:
         CompilerError: as `byparts_tensor_ir.compile.compiled`.
     """
-    library = c_compiler.loaded(emulated_file(sources), emulation_flags(), header=False)
+    library = ctypes.CDLL(str(shared_object(emulated_file(sources))))
     return c_compiler.addresses(library, [s.name for s in sources])
 
 

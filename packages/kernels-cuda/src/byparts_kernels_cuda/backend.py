@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,11 +20,10 @@ from byparts_graph_ir import (
     TensorType,
 )
 from byparts_graph_ir.backend.kernel import Run
-from byparts_graph_ir.model.digest import op_text
 from byparts_kernels_cuda import graph, memory
 from byparts_kernels_cuda.epilogues import epilogue_launches, is_epilogue
 from byparts_kernels_cuda.gpu import Context, Gpu, gpu
-from byparts_kernels_cuda.launch import launched
+from byparts_kernels_cuda.launch import launched, launched_by
 from byparts_kernels_cuda.memory import DeviceArray
 from byparts_kernels_cuda.space import space_of
 from byparts_kernels_cuda.stream_call import run_of
@@ -160,16 +158,10 @@ def _bytes(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ke
 
 
 def _made_by(module: str, name: str) -> Rule:
-    """A rule from a function of (op, types) that gives `Launches`, imported when it is needed."""
+    """A rule from a function of (op, types) that gives `Launches`."""
 
     def rule(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
-        def launches() -> Launches:
-            make = getattr(import_module(f"byparts_kernels_cuda.{module}"), name)
-            made: Launches = make(op, types)
-            return made
-
-        about = f"{module} {op_text(op)} of {', '.join(map(str, types))}"
-        return launched(about.encode(), launches, len(types), (type(op),))
+        return launched_by(module, name, op, types)
 
     return rule
 

@@ -16,10 +16,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
-from byparts_gpu_ir.emit.emulated import emulation_flags
+from byparts_gpu_ir.emit.emulated import shared_object
 from byparts_kernels_cuda.nvrtc import nvrtc
 from byparts_tensor_ir.cache import cache_directory, keep_source, kept, put
-from byparts_tensor_ir.compile import CompilerError, compiler
+from byparts_tensor_ir.compile import CompilerError
 from byparts_tensor_ir.private import working_folder
 
 FLAGS = ("--fmad=false", "--std=c++17")  # what is rounded once is written as `fma`
@@ -111,20 +111,10 @@ def emulation(name: str, text: str) -> Path:
     Raises:
         CompilerError: as `cubin`, or there is no C++ compiler.
     """
-    path, version = compiler()
-    flags = emulation_flags()
-    target = cache_directory() / f"{_key(version, *flags, text)}.so"
-    if kept(target) is not None:
-        return target
-    with working_folder(target.parent) as work:
-        source, made = work / f"{name}.cc", work / target.name
-        source.write_text(text, encoding="utf-8")
-        try:
-            _run([path, *flags, "-o", str(made), str(source)])
-        except CompilerError as error:
-            raise explained(name, text, str(error)) from error
-        put(made, target)
-    return target
+    try:
+        return shared_object(text)
+    except CompilerError as error:
+        raise explained(name, text, str(error)) from error
 
 
 def explained(name: str, text: str, words: str) -> CompilerError:

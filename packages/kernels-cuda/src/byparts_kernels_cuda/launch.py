@@ -12,20 +12,23 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from byparts_graph_ir import Kernel, Op
+from byparts_graph_ir import Kernel, Op, TensorType
 from byparts_graph_ir.backend.kernel import Run
+from byparts_graph_ir.model.digest import op_text
 from byparts_kernels_cuda.code import Argument, KernelCode, function, later
 from byparts_kernels_cuda.gpu import Gpu, backend_mode
 from byparts_kernels_cuda.loops import loops
 from byparts_kernels_cuda.memory import DeviceArray, check_places
 from byparts_kernels_cuda.stream_call import StreamCall, run_of
+from byparts_op_loops import rules
 from byparts_op_loops.keys import kept_record, short_key
 
 if TYPE_CHECKING:
     from byparts_gpu_ir.launches import Launches
     from byparts_tensor_ir.statement import Buffer, Func
 
-PACKAGES = ("byparts_gpu_ir", "byparts_kernels_cuda")
+_OURS = "byparts_kernels_cuda"
+PACKAGES = ("byparts_gpu_ir", _OURS)
 Pairs = tuple[tuple[int, int], ...]  # (input, output) that may be one array
 
 
@@ -48,6 +51,23 @@ def launched(
     """
     mode, ours = backend_mode(), short_key(PACKAGES, kinds, (loops,))
     return kernel_of(kept_record((mode,), ours, key, lambda: record(make(), inputs, mode)))
+
+
+def launched_by(module: str, name: str, op: Op, types: Sequence[TensorType]) -> Kernel:
+    """The kernel of one op.
+
+    Args:
+        module: of this package, imported where the text is not on the disk.
+        name: of its function of (op, types) that gives `Launches`.
+        op: what to compute.
+        types: of its inputs.
+
+    Raises:
+        Refused: a dtype that kernels do not have.
+    """
+    about = f"{module} {op_text(op)} of {', '.join(map(str, types))}"
+    make = partial(rules.later(f"{_OURS}.{module}", name), op, types)
+    return launched(about.encode(), make, len(types), (type(op),))
 
 
 def record(launches: Launches, inputs: int, mode: str) -> dict[str, Any]:

@@ -100,8 +100,8 @@ def symbolic(
     """
 
     def new_record() -> dict[str, Any]:
+        from byparts_tensor_ir.access import EmitError
         from byparts_tensor_ir.cascade import cascaded
-        from byparts_tensor_ir.emit.strategy import EmitError
         from byparts_tensor_ir.expression import BYTES, ExpressionError
 
         try:

@@ -6,9 +6,10 @@ so results do not depend on the number of threads.
 
 from __future__ import annotations
 
-from byparts_tensor_ir.emit.strategy import MOST_ON_STACK_BYTES, elements_of
+from byparts_tensor_ir.access import elements_of
 from byparts_tensor_ir.expression import BYTES, INDEX, Expr
 from byparts_tensor_ir.functions import FUNCTIONS
+from byparts_tensor_ir.placement import MOST_ON_STACK_BYTES
 from byparts_tensor_ir.schedule.find import ScheduleError
 from byparts_tensor_ir.schedule.loops import parallel, split, vectorize
 from byparts_tensor_ir.statement import For, Func, If, Statement, Store, stores

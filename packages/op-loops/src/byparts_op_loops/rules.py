@@ -126,14 +126,16 @@ def stages_of(graph: Graph, few_columns: int = 0) -> str:
     return str(RegionLoops(graph, few_columns))
 
 
-def later(module: str, name: str) -> Rule:
-    """A rule whose module, which has an emitter or large tables, is imported when it is needed."""
+def later(module: str, name: str) -> Callable[..., Any]:
+    """A function whose module, which has an emitter or large tables, is imported when it is called.
 
-    def rule(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
-        own: Rule = getattr(import_module(module), name)
-        return own(op, types, constants)
+    Rules of a backend that are named so cost nothing where their code is found on the disk.
+    """
 
-    return rule
+    def function(*arguments: Any) -> Any:
+        return getattr(import_module(module), name)(*arguments)
+
+    return function
 
 
 def function_code(

@@ -6,7 +6,9 @@ statement           loops, stores, functions
 schedule/           steps from function to function, each checked
 vector, vectorize   lanes, masks and partial results; vectorized loops become these
 interpret           the meaning, slow
-emit/               C and LLVM IR with explicit vectors
+access, placement   where elements and local buffers stand; what is proved to be inside
+lane_forms          how values in lanes are computed
+emit/               C++ and LLVM IR with explicit vectors, plain C11
 compile, jit        the C compiler and its cache; LLVM in this process
 """
 
@@ -14,10 +16,10 @@ from byparts_graph_ir.lazy_names import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from byparts_tensor_ir.access import EmitError as EmitError
     from byparts_tensor_ir.build import build as build
     from byparts_tensor_ir.compile import CompilerError as CompilerError
     from byparts_tensor_ir.emit.c import emit_c as emit_c
-    from byparts_tensor_ir.emit.strategy import EmitError as EmitError
     from byparts_tensor_ir.expression import Expr as Expr, ExpressionError as ExpressionError
     from byparts_tensor_ir.functions import (
         bitcast as bitcast,
@@ -63,7 +65,7 @@ if not TYPE_CHECKING:
         "scan sum var",
         **{
             "emit.c": "emit_c",
-            "emit.strategy": "EmitError",
+            "access": "EmitError",
             "schedule.find": "ScheduleError",
             "schedule.schedule": "Schedule",
         },

@@ -8,7 +8,8 @@ from typing import Any
 from byparts_tensor_ir import compile as c_compiler
 from byparts_tensor_ir.compile import EMITTERS, CompilerError, default_emitter
 from byparts_tensor_ir.emit.c import emit_c
-from byparts_tensor_ir.statement import Func, dtype_name, expression_sizes
+from byparts_tensor_ir.sizes import dtype_name, expression_sizes
+from byparts_tensor_ir.statement import Func
 from byparts_tensor_ir.target import target
 
 

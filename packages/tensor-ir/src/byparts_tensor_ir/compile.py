@@ -119,7 +119,7 @@ def loaded(text: str, command: Sequence[str], header: bool = True) -> ctypes.CDL
     """
     more = os.environ.get("BYPARTS_CXXFLAGS", "").split()  # e.g. -O1, or -fsanitize=address
     try:
-        return ctypes.CDLL(str(_object(text, [*command, *more], header)))
+        return ctypes.CDLL(str(shared_object(text, [*command, *more], header)))
     except OSError as error:
         raise _not_loaded(error) from error
 
@@ -137,7 +137,7 @@ def _not_loaded(error: OSError) -> CompilerError:
 def _pool() -> int:
     """The address of the function that shares a loop among threads."""
     command = [*FLAGS, *target().compiler_flags, "-pthread"]
-    return threads.runner(ctypes.CDLL(str(_object(threads.POOL, command))))
+    return threads.runner(ctypes.CDLL(str(shared_object(threads.POOL, command))))
 
 
 def _key(command: Sequence[str], text: str) -> str:
@@ -145,8 +145,12 @@ def _key(command: Sequence[str], text: str) -> str:
     return hashlib.sha256(whole.encode()).hexdigest()[:32]
 
 
-def _object(text: str, command: Sequence[str], header: bool = True) -> Path:
-    """The shared object of a source, after `HEADER` or not: from the cache, or compiled into it."""
+def shared_object(text: str, command: Sequence[str], header: bool = True) -> Path:
+    """The shared object of a source, after `HEADER` or not: from the cache, or compiled into it.
+
+    Raises:
+        CompilerError: as `compiled`.
+    """
     key, directory = _key(command, text), cache_directory()
     target = directory / f"{key}.so"
     if kept(target) is not None:

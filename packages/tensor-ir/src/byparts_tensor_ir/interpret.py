@@ -30,6 +30,7 @@ from byparts_tensor_ir.matrix import (
 from byparts_tensor_ir.meeting import Arrivals, Race, run_block
 from byparts_tensor_ir.nest import thread_nest
 from byparts_tensor_ir.operations import NUMPY as NUMPY, OPERATIONS, tf32, wrapped
+from byparts_tensor_ir.sizes import dtype_name, expression_sizes
 from byparts_tensor_ir.statement import (
     MATRICES,
     WARP,
@@ -45,8 +46,6 @@ from byparts_tensor_ir.statement import (
     Shuffle,
     Statement,
     Store,
-    dtype_name,
-    expression_sizes,
     statement_lines,
 )
 from byparts_tensor_ir.transfer import CloseGroup, CopyAsync, WaitGroups

@@ -15,10 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from byparts_tensor_ir.emit.strategy import (
+from byparts_tensor_ir.access import (
     Element,
     EmitError,
-    Varying,
     element_of,
     flat_index,
     is_inside,
@@ -26,6 +25,7 @@ from byparts_tensor_ir.emit.strategy import (
 )
 from byparts_tensor_ir.expression import INDEX, VALUE_BYTES, Expr, const, make, variable
 from byparts_tensor_ir.intrinsic import Intrinsic
+from byparts_tensor_ir.lane_forms import Varying
 from byparts_tensor_ir.mathematics import expanded
 from byparts_tensor_ir.statement import For, Func, If, Statement, Store, stores, walk
 from byparts_tensor_ir.substitute import (

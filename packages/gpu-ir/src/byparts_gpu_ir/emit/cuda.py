@@ -8,17 +8,21 @@ them, which whoever launches it checks.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 
+from byparts_gpu_ir.emit.cuda_indices import CudaIndices
 from byparts_gpu_ir.emit.cuda_matrices import FIRST_BYTES, CudaMatrices, is_multiple
-from byparts_gpu_ir.emit.cuda_values import HELPERS, TYPES
-from byparts_gpu_ir.emit.inline import bare
-from byparts_gpu_ir.emit.thread import LOCAL
-from byparts_gpu_ir.emit.wide import WIDEST_BYTES, Wide
-from byparts_tensor_ir.emit.strategy import EmitError, elements_of, flat_index
-from byparts_tensor_ir.expression import BYTES, HALVES, Expr, const
+from byparts_gpu_ir.emit.cuda_tables import CUDA, HELPERS, RESERVED, TYPES
+from byparts_gpu_ir.emit.inline import Inlined, bare
+from byparts_gpu_ir.emit.thread import LOCAL, ThreadCode
+from byparts_gpu_ir.wide import WIDEST_BYTES, Wide
+from byparts_tensor_ir.access import EmitError, elements_of, flat_index
+from byparts_tensor_ir.emit.c_tables import COMPARISONS
+from byparts_tensor_ir.expression import BYTES, HALVES, INDEX, Expr, const
 from byparts_tensor_ir.matrix import MatrixBox
 from byparts_tensor_ir.statement import (
     MATRICES,
@@ -32,7 +36,7 @@ from byparts_tensor_ir.statement import (
     Statement,
     walk,
 )
-from byparts_tensor_ir.substitute import loads, substituted
+from byparts_tensor_ir.substitute import substituted
 from byparts_tensor_ir.transfer import CloseGroup, CopyAsync, WaitGroups
 
 STATIC_SHARED_BYTES = 48 << 10  # more is asked for at the launch
@@ -52,7 +56,7 @@ class CudaSource:
         dynamic_bytes: of shared memory that the launch asks for; 0 if `shared_bytes` is not.
         parameters: names of the arguments, which are addresses, in order.
         alignment: bytes; each argument is an address that is a multiple of it.
-        helpers: names of the functions before the kernel, `cuda_values.HELPERS`, that it calls.
+        helpers: names of the functions before the kernel, `cuda_tables.HELPERS`, that it calls.
     """
 
     name: str
@@ -95,17 +99,26 @@ def emit_cuda(func: Func, aliases: Sequence[tuple[Buffer, Buffer]] = ()) -> Cuda
     return _Cuda(func, aliases).source()
 
 
-class _Cuda(CudaMatrices):
+class _Cuda:
+    """A kernel: what stands around the code of a thread, and what only a GPU has."""
+
     def __init__(self, func: Func, aliases: Sequence[tuple[Buffer, Buffer]]) -> None:
-        super().__init__(func)
+        self.thread = ThreadCode(func, CUDA, RESERVED, self)
+        self.func, self.text, self.values = self.thread.func, self.thread.text, self.thread.values
+        self.index = CudaIndices(self.values)
+        self.inlined = Inlined(self.values, self.thread.all_statements())
+        self.values.index, self.values.operand = self.index.text, self.operand
+        self.statements = self.thread.statements
+        self.statements.forget, self.statements.rounds = self.forget, self.rounds
+        self.statements.compute = self.computed
         self.aliased = {b for pair in aliases for b in pair}
-        self.written = {*self.exchanged} - {*self.func.locals}
+        self.written = self.thread.exchanged - {*self.func.locals}
         for b in self.func.locals:
             if b.scope == "global":
                 raise EmitError(f"{func.name}: {b} is global: make it a parameter of the kernel")
         self.shared = [b for b in self.func.locals if b.scope == "shared"]
-        self.find_shapes()
-        boxes = any(isinstance(s, MatrixBox) for s in self.all_statements())
+        self.matrices = CudaMatrices(self.thread)
+        boxes = any(isinstance(s, MatrixBox) for s in self.thread.all_statements())
         self.alignment = FIRST_BYTES if boxes else WIDEST_BYTES
         total = sum(self.aligned_bytes(b) for b in self.shared)
         self.dynamic_bytes = total if total > STATIC_SHARED_BYTES else 0
@@ -116,53 +129,55 @@ class _Cuda(CudaMatrices):
         self.declare_indices()
         self.declare_shared()
         self.declare_locals()
-        self.statements(self.nest.body)
+        self.statements.write(self.thread.nest.body)
         name = f"byparts_{func.name}"
         params = ",\n    ".join(map(self.parameter, func.params))
-        threads = prod(self.block_shape)
+        threads = prod(self.thread.outer.block)
         # Without the 1, the assembler may spill so that more of such small blocks run at once.
         least = ", 1" if self.shared and threads < 256 else ""
         head = f'extern "C" __global__ void __launch_bounds__({threads}{least})'
         where = [f"// {func.where}"] if func.where else []
-        body = "\n".join([*where, f"{head} {name}(\n    {params}) {{", *self.lines, "}\n"])
+        body = "\n".join([*where, f"{head} {name}(\n    {params}) {{", *self.text.lines, "}\n"])
         return CudaSource(
             name,
             body,
-            self.grid_shape,
-            self.block_shape,
+            self.thread.outer.grid,
+            self.thread.outer.block,
             self.shared_bytes,
             self.dynamic_bytes,
-            tuple([self.names[p] for p in func.params]),
+            tuple([self.text.name(p) for p in func.params]),
             self.alignment,
-            tuple(sorted(self.helpers)),
+            tuple(sorted(_helpers(body))),
         )
 
     def parameter(self, p: Buffer) -> str:
         const = "" if p in self.written else "const "
         restrict = "" if p in self.aliased else " __restrict__"
-        return f"{const}{TYPES[p.dtype]} *{restrict} {self.names[p]}"
+        return f"{const}{TYPES[p.dtype]} *{restrict} {self.text.name(p)}"
 
     def declare_indices(self) -> None:
         """The numbers of the block and of the thread, by the names of the loops."""
         for kind in ("block", "thread"):
-            for axis, s in self.bound(kind):
+            for axis, s in self.thread.bound(kind):
                 low = f" + {s.var.attr.low}" if s.var.attr.low else ""
-                self.line(f"const int {self.name(s.var, s.name)} = {kind}Idx.{axis}{low};")
+                self.text.line(
+                    f"const int {self.text.give_name(s.var, s.name)} = {kind}Idx.{axis}{low};"
+                )
 
     def declare_shared(self) -> None:
         if not self.dynamic_bytes:
             for b in self.shared:
-                self.line(f"__shared__ __align__({self.alignment}) {self.declared(b)};")
+                self.text.line(f"__shared__ __align__({self.alignment}) {self.declared(b)};")
             return
-        memory = self.fresh("shared_memory")
-        self.line(f"extern __shared__ __align__({self.alignment}) unsigned char {memory}[];")
+        memory = self.text.fresh("shared_memory")
+        self.text.line(f"extern __shared__ __align__({self.alignment}) unsigned char {memory}[];")
         offset = 0
         for b in self.shared:
             kind = TYPES[b.dtype]
             star = "&" if not b.shape else "*"
             place = f"({kind} *)({memory} + {offset})"
             place = place if b.shape else f"*{place}"
-            self.line(f"{kind} {star}{self.names[b]} = {place};")
+            self.text.line(f"{kind} {star}{self.text.name(b)} = {place};")
             offset += self.aligned_bytes(b)
 
     def aligned_bytes(self, b: Buffer) -> int:
@@ -173,56 +188,79 @@ class _Cuda(CudaMatrices):
     def declare_locals(self) -> None:
         for b in self.func.locals:
             if b.scope in MATRICES:
-                self.line(f"{self.declared_matrix(b)};")
+                self.text.line(f"{self.matrices.declared(b)};")
             elif b.scope in LOCAL:
-                self.line(f"{self.declared(b)};")
+                self.text.line(f"{self.declared(b)};")
 
     def declared(self, b: Buffer) -> str:
         extent = f"[{max(1, elements_of(b))}]" if b.shape else ""
-        return f"{TYPES[b.dtype]} {self.names[b]}{extent}"
+        return f"{TYPES[b.dtype]} {self.text.name(b)}{extent}"
 
     # -- statements ----------------------------------------------------------------------------
 
-    def loop_head(self, s: For) -> str:
+    @contextmanager
+    def rounds(self, s: For) -> Iterator[None]:
+        """The braces of a loop, whose variable is an int where it fits."""
         if s.kind in ("unroll", "vectorize") and s.extent.op == "const":
-            self.line("#pragma unroll")
+            self.text.line("#pragma unroll")
         low, end = s.var.attr.low, s.extent + s.var.attr.low
-        kind = "int" if self.fits(s.var) and self.fits(end) else "long long"
-        text = self.index(end)
-        name = self.name(s.var, s.name)
-        return f"for ({kind} {name} = {low}; {name} < {text}; ++{name})"
+        kind = "int" if self.index.fits(s.var) and self.index.fits(end) else "long long"
+        text = self.index.text(end)
+        name = self.text.give_name(s.var, s.name)
+        form = CUDA.statements["loop"]
+        with self.text.block(form.format(kind=kind, name=name, low=low, end=text)):
+            yield
+        self.text.taken.discard(name)
 
-    def forget(self, s: Statement) -> None:
-        super().forget(s)
-        if any(isinstance(x, Barrier) for x in walk([s])):
+    def operand(self, e: Expr, a: Expr) -> str:
+        """An operand of an operation; indices that are compared need no more than their bits."""
+        compared = e.op in COMPARISONS and a.dtype == INDEX
+        return self.index.text(a) if compared else self.values.value(a)
+
+    def computed(self, values: Sequence[Expr]) -> list[str]:
+        """The texts of values, with names where there are several: no store changes them."""
+        texts = self.thread.computed(values)
+        if len(values) == 1:
+            return texts
+        return [self.inlined.held(v, text) for v, text in zip(values, texts, strict=True)]
+
+    def element(self, buffer: Buffer, index: Sequence[Expr], writes: bool) -> str:
+        """An element of an array, or a variable."""
+        if not buffer.shape and buffer.scope != "global":
+            return self.text.name(buffer)
+        return self.values.plain_element(buffer, index)
+
+    def forget(self, body: Sequence[Statement]) -> None:
+        """Forget what these statements change, and other threads after a barrier."""
+        self.text.forget_written(body)
+        if any(isinstance(x, Barrier) for x in walk(body)):
             self.forget_exchanged()
 
     def forget_exchanged(self) -> None:
         """After a barrier other threads have written what this one has read."""
-        for scope in self.scopes:
-            for e in [e for e in scope if any(x.attr in self.exchanged for x in loads(e))]:
-                del scope[e]
+        exchanged = self.thread.exchanged
+        self.text.forget(lambda x: x.op == "load" and x.attr in exchanged)
 
     def barrier(self, s: Barrier) -> None:
-        self.line("__syncthreads();")
+        self.text.line("__syncthreads();")
         self.forget_exchanged()
 
     def instruction(self, s: Instruction) -> None:
         if isinstance(s, (CopyAsync, CloseGroup, WaitGroups)):
             return self.transfer(s)
         if not isinstance(s, (Shuffle, Exchange)):
-            return self.matrix_statement(s)
+            return self.matrices.write(s)
         how, lanes = ("xor", s.mask) if isinstance(s, Exchange) else ("down", s.delta)
-        text = f"__shfl_{how}_sync(0xffffffffu, {bare(self.deep_value(s.value, None))}, {lanes})"
-        self.write(s.target, (), text, s.value)
-        self.forget(s)
+        text = f"__shfl_{how}_sync(0xffffffffu, {bare(self.values.deep_value(s.value))}, {lanes})"
+        self.statements.assign(s.target, (), text)
+        self.forget([s])
 
     def transfer(self, s: CopyAsync | CloseGroup | WaitGroups) -> None:
         """Instructions that copy while the thread goes on."""
         if isinstance(s, CloseGroup):
-            self.line('asm volatile("cp.async.commit_group;" ::: "memory");')
+            self.text.line('asm volatile("cp.async.commit_group;" ::: "memory");')
         elif isinstance(s, WaitGroups):
-            self.line(f'asm volatile("cp.async.wait_group {s.pending};" ::: "memory");')
+            self.text.line(f'asm volatile("cp.async.wait_group {s.pending};" ::: "memory");')
             self.forget_exchanged()
         else:
             self.copy(s)
@@ -234,14 +272,14 @@ class _Cuda(CudaMatrices):
                     f"{s}: not always at a multiple of {s.size_bytes} bytes in {buffer.name}"
                 )
         kind = "cg" if s.size_bytes == 16 else "ca"  # past the first cache, or through it
-        self.line(
+        self.text.line(
             'asm volatile("{ .reg .u64 to, from; cvta.to.shared.u64 to, %0; '
             "cvta.to.global.u64 from, %1; "
             f'cp.async.{kind}.shared.global [to], [from], {s.size_bytes}; }}"'
         )
         to, source = self.element(s.target, s.index, True), self.element(s.source, s.at, False)
-        self.line(f'  :: "l"(&{to}), "l"(&{source}) : "memory");')
-        self.forget(s)
+        self.text.line(f'  :: "l"(&{to}), "l"(&{source}) : "memory");')
+        self.forget([s])
 
     # -- neighbours ----------------------------------------------------------------------------
 
@@ -252,7 +290,7 @@ class _Cuda(CudaMatrices):
         kind = f"{_VECTORS[load.dtype]}{wide.width}"
         for k, first in self.firsts(wide, loop):
             at = self.element(load.attr, [substituted(i, first) for i in load.args], False)
-            self.line(f"*({kind} *){self.lane(array, k)} = *(const {kind} *)&{at};")
+            self.text.line(f"*({kind} *){self.lane(array, k)} = *(const {kind} *)&{at};")
 
     def wide_store(
         self, buffer: Buffer, index: tuple[Expr, ...], wide: Wide, array: str, loop: For
@@ -260,7 +298,7 @@ class _Cuda(CudaMatrices):
         kind = f"{_VECTORS[buffer.dtype]}{wide.width}"
         for k, first in self.firsts(wide, loop):
             at = self.element(buffer, [substituted(i, first) for i in index], True)
-            self.line(f"*({kind} *)&{at} = *({kind} *){self.lane(array, k)};")
+            self.text.line(f"*({kind} *)&{at} = *({kind} *){self.lane(array, k)};")
 
     def firsts(self, wide: Wide, loop: For) -> Iterator[tuple[int, dict[Expr, Expr]]]:
         """The first lane of each piece: its number, and the value of the loop variable there."""
@@ -276,3 +314,8 @@ class _Cuda(CudaMatrices):
 _VECTORS = {"f32": "float", "f64": "double", "i32": "int", "u32": "uint", "i64": "longlong"}
 _VECTORS |= dict.fromkeys(HALVES, "ushort")
 _VECTORS |= {"u64": "ulonglong", "i16": "short", "i8": "char", "u8": "uchar", "bool": "uchar"}
+
+
+def _helpers(body: str) -> set[str]:
+    """The functions of `HELPERS` that a kernel calls."""
+    return {name for name in HELPERS if re.search(rf"\b{name}[<(]", body)}

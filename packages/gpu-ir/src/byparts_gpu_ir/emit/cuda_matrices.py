@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from byparts_gpu_ir.emit.cuda_values import CudaValues
 from byparts_gpu_ir.emit.inline import bare
-from byparts_tensor_ir.emit.strategy import EmitError, flat_index
+from byparts_gpu_ir.emit.thread import ThreadCode
+from byparts_tensor_ir.access import EmitError, flat_index
 from byparts_tensor_ir.expression import BYTES, Expr, const
 from byparts_tensor_ir.index import terms
 from byparts_tensor_ir.matrix import (
@@ -32,23 +32,25 @@ _TYPES = {"f16": "f16", "bf16": "bf16", "f32": "tf32"}
 _REGISTERS = {"f16": 8, "bf16": 4, "f32": 4}
 
 
-class CudaMatrices(CudaValues):
+class CudaMatrices:
     """Statements of `matrix.py` as PTX.
 
     Attributes:
+        thread: the code around them.
         depths: accumulator -> the depth of the products that are added to it.
         row_major: buffer of matrices -> whether its rows were neighbours in memory.
     """
 
-    def find_shapes(self) -> None:
+    def __init__(self, thread: ThreadCode) -> None:
         """Find what the instructions must agree on.
 
         Raises:
             EmitError: one buffer holds matrices of two kinds.
         """
+        self.thread, self.text, self.values = thread, thread.text, thread.values
         self.depths: dict[Buffer, int] = {}
         self.row_major: dict[Buffer, bool] = {}
-        for s in walk(self.func.body):
+        for s in walk(thread.func.body):
             if isinstance(s, MultiplyAdd):
                 depth = DEPTHS[s.left.buffer.dtype]
                 if self.depths.setdefault(s.target.buffer, depth) != depth:
@@ -57,27 +59,33 @@ class CudaMatrices(CudaValues):
                 way = self.row_major.setdefault(s.matrix.buffer, s.row_major)
                 if way != s.row_major:
                     raise EmitError(f"{s}: boxes along rows and along columns in one buffer")
-        for s in walk(self.func.body):
+        for s in walk(thread.func.body):
             if isinstance(s, ScaleMatrix):
                 depth = self.depths.get(s.target.buffer, SIDE)
                 if self.depths.setdefault(s.factor.buffer, depth) != depth:
                     raise EmitError(f"{s}: accumulators of products of two depths")
 
-    def declared_matrix(self, b: Buffer) -> str:
+    def declared(self, b: Buffer) -> str:
+        """The registers of a buffer of matrices."""
         count = 1
         for extent in b.shape[:-2]:
             count *= int(extent.attr)
         kind = "float" if b.scope == "accumulator" else "unsigned"
-        return f"{kind} {self.names[b]}[{count * registers(b)}]"
+        return f"{kind} {self.text.name(b)}[{count * registers(b)}]"
 
-    def matrix_statement(self, s: Instruction) -> None:
+    def write(self, s: Instruction) -> None:
+        """Write a statement of matrices.
+
+        Raises:
+            EmitError: it is none, or its boxes are not aligned.
+        """
         if isinstance(s, FillMatrix):
             self.fill(s)
         elif isinstance(s, MultiplyAdd):
             self.multiply(s)
         elif isinstance(s, ScaleMatrix):
             for part, factor in zip(self.parts(s.target), self.parts(s.factor), strict=True):
-                self.line(f"{part} *= {factor};")
+                self.text.line(f"{part} *= {factor};")
         elif isinstance(s, MatrixBox):
             self.box(s)
         else:
@@ -89,14 +97,16 @@ class CudaMatrices(CudaValues):
         flat = const(0)
         for i, extent in zip(m.at, m.buffer.shape, strict=False):
             flat = flat * extent + i
-        return [f"{self.names[m.buffer]}[{bare(self.index(flat * n + k))}]" for k in range(n)]
+        return [
+            f"{self.text.name(m.buffer)}[{bare(self.values.index(flat * n + k))}]" for k in range(n)
+        ]
 
     def fill(self, s: FillMatrix) -> None:
         if s.target.buffer.scope != "accumulator":
             raise EmitError(f"{s}: only an accumulator is filled")
-        value = self.value(const(s.value, "f32"))
+        value = self.values.value(const(s.value, "f32"))
         for part in self.parts(s.target):
-            self.line(f"{part} = {value};")
+            self.text.line(f"{part} = {value};")
 
     def multiply(self, s: MultiplyAdd) -> None:
         dtype = s.left.buffer.dtype
@@ -125,8 +135,8 @@ class CudaMatrices(CudaValues):
         held, at = _braces(0, n), "[place]"
         operands = f"{held}, {at}" if loads else f"{at}, {held}"
         register = "f" if sums else "r"
-        place = self.element(s.memory, s.index, False)
-        given = [f'"l"(&{place})', f'"r"({self.index(s.stride)})']
+        place = self.values.element(s.memory, s.index)
+        given = [f'"l"(&{place})', f'"r"({self.values.index(s.stride)})']
         outputs = _all(f"={register}", parts) if loads else []
         inputs = given if loads else [*_all(register, parts), *given]
         space = s.memory.scope
@@ -135,8 +145,8 @@ class CudaMatrices(CudaValues):
         self.assembly(text, outputs, inputs)
         if loads and not sums and buffer.dtype == "f32":
             for part in parts:
-                self.line(f'asm("cvt.rna.tf32.f32 %0, %0;" : "+r"({part}));')
-        self.forget(s)
+                self.text.line(f'asm("cvt.rna.tf32.f32 %0, %0;" : "+r"({part}));')
+        self.thread.statements.forget([s])
 
     def check_alignment(self, s: MatrixBox) -> None:
         size = BYTES[s.memory.dtype]
@@ -150,9 +160,9 @@ class CudaMatrices(CudaValues):
             )
 
     def assembly(self, text: str, outputs: Sequence[str], inputs: Sequence[str]) -> None:
-        self.line(f'asm volatile("{text}"')
-        self.line(f"  : {', '.join(outputs)}")
-        self.line(f'  : {", ".join(inputs)} : "memory");')
+        self.text.line(f'asm volatile("{text}"')
+        self.text.line(f"  : {', '.join(outputs)}")
+        self.text.line(f'  : {", ".join(inputs)} : "memory");')
 
 
 def registers(b: Buffer) -> int:

@@ -14,10 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from byparts_gpu_ir.emit.checked import CheckedEmulator
 from byparts_gpu_ir.emit.emulated import MODES, EmulatedSource
 from byparts_gpu_ir.emit.emulator import Emulator
-from byparts_tensor_ir.emit.strategy import EmitError
+from byparts_tensor_ir.access import EmitError
 from byparts_tensor_ir.statement import Buffer, Func
 
 
@@ -39,4 +38,4 @@ def emulate(
     """
     if mode not in MODES:
         raise EmitError(f"no mode {mode!r}; one of {', '.join(MODES)}")
-    return (CheckedEmulator if mode == "checked" else Emulator)(func, mode).source()
+    return Emulator(func, mode).source()

@@ -1,12 +1,14 @@
-"""Emulated kernels: their source, files of several, and the flags that compile them."""
+"""Emulated kernels: their source, files of several, and how they are compiled."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from byparts_gpu_ir.emit.shadow import CHECKS
+from byparts_tensor_ir import compile
 from byparts_tensor_ir.emit.vectors import NUMBERS
 from byparts_tensor_ir.target import target
 
@@ -118,3 +120,12 @@ def emulated_file(sources: Sequence[EmulatedSource]) -> str:
 def emulation_flags() -> tuple[str, ...]:
     """Flags of the host compiler.  `-mfma` lets a*b+c be rounded once, as the GPU does."""
     return (*FLAGS, *[f"-m{f}" for f in target().features if f == "fma"])
+
+
+def shared_object(text: str) -> Path:
+    """The shared object of a file of emulated kernels: from the cache, or compiled into it.
+
+    Raises:
+        CompilerError: there is no compiler, or it refuses the source.
+    """
+    return compile.shared_object(text, emulation_flags(), header=False)

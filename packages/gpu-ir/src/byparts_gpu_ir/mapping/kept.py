@@ -22,7 +22,7 @@ from byparts_gpu_ir.mapping.phases import (
     statements_of,
 )
 from byparts_gpu_ir.mapping.shares import Share, shares_of
-from byparts_tensor_ir.emit.strategy import is_safe
+from byparts_tensor_ir.access import is_safe
 from byparts_tensor_ir.expression import BYTES, Expr, variable
 from byparts_tensor_ir.statement import Buffer, For, Store, stores, walk
 from byparts_tensor_ir.substitute import (

@@ -13,7 +13,7 @@ from math import prod
 from byparts_gpu_ir.mapping.independence import stores_with_paths
 from byparts_gpu_ir.mapping.phases import Shared
 from byparts_gpu_ir.mapping.traffic import Access, accesses
-from byparts_tensor_ir.emit.strategy import flat_index
+from byparts_tensor_ir.access import flat_index
 from byparts_tensor_ir.expression import BYTES, Expr
 from byparts_tensor_ir.index import terms
 from byparts_tensor_ir.statement import Statement, Store

@@ -19,7 +19,7 @@ from byparts_gpu_ir.launches import size_bytes
 from byparts_gpu_ir.mapping.piece import Piece
 from byparts_gpu_ir.mapping.stages import Stage
 from byparts_gpu_ir.mapping.traffic import Access
-from byparts_tensor_ir.emit.strategy import is_safe
+from byparts_tensor_ir.access import is_safe
 from byparts_tensor_ir.expression import Expr, const, variable
 from byparts_tensor_ir.statement import WARP, Barrier, Buffer, For, If, Statement, Store
 from byparts_tensor_ir.substitute import in_statements, loads, substituted

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from byparts_gpu_ir.launches import size_bytes
 from byparts_gpu_ir.mapping.independence import rounds, stores_with_paths
-from byparts_tensor_ir.emit.strategy import flat_index
+from byparts_tensor_ir.access import flat_index
 from byparts_tensor_ir.expression import BYTES, Expr
 from byparts_tensor_ir.index import terms
 from byparts_tensor_ir.statement import Buffer, Statement, Store

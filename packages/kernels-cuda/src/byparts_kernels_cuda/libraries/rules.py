@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from byparts_graph_ir import Kernel, TensorType
 from byparts_graph_ir.model.digest import op_text
 from byparts_kernels_cuda.gpu import Gpu
-from byparts_kernels_cuda.launch import launched
+from byparts_kernels_cuda.launch import launched_by
 from byparts_kernels_cuda.libraries import cublas, cudnn
 from byparts_kernels_cuda.libraries.either import Addresses, Way, either
 from byparts_kernels_cuda.stream_call import StreamCall
-
-if TYPE_CHECKING:
-    from byparts_gpu_ir.launches import Launches
 
 Types = Sequence[TensorType]
 
@@ -27,7 +23,7 @@ def product(op: Any, types: Types, constants: frozenset[int]) -> Kernel:
         Refused: a dtype that kernels do not have.
     """
     names = ("matmul_launches", "add_matmul_launches")
-    own = _own("products.matmul", names[len(types) - 2], op, types)
+    own = launched_by("products.matmul", names[len(types) - 2], op, types)
     library = cublas.library()
     wanted = None if library is None else cublas.product_of(op, types)
     if library is None or wanted is None:
@@ -48,7 +44,7 @@ def convolution(op: Any, types: Types, constants: frozenset[int]) -> Kernel:
     Raises:
         Refused: a dtype that kernels do not have.
     """
-    own = _own("convolutions", "convolution_launches", op, types)
+    own = launched_by("convolutions", "convolution_launches", op, types)
     library = cudnn.library()
     wanted = None if library is None else cudnn.convolution_of(op, types)
     if library is None or wanted is None:
@@ -60,16 +56,6 @@ def convolution(op: Any, types: Types, constants: frozenset[int]) -> Kernel:
 
     way = Way("cudnn", wanted.workspace_bytes, op.flops(*types) // 2, call)
     return either(own, way, _key(op, types), types, op.infer(*types))
-
-
-def _own(module: str, name: str, op: Any, types: Types) -> Kernel:
-    def launches() -> Launches:
-        make = getattr(import_module(f"byparts_kernels_cuda.{module}"), name)
-        made: Launches = make(op, types)
-        return made
-
-    about = f"{module} {_key(op, types)}"
-    return launched(about.encode(), launches, len(types), (type(op),))
 
 
 def _key(op: Any, types: Types) -> str:

@@ -29,7 +29,7 @@ from byparts_op_loops.function import (
 from byparts_op_loops.narrow import bits
 from byparts_tensor_ir.expression import INDEX, Expr, as_expr, const, variable
 from byparts_tensor_ir.functions import cast, maximum, minimum, select
-from byparts_tensor_ir.statement import For, Func, If, Store, stores
+from byparts_tensor_ir.statement import Buffer, For, Func, If, Store, stores
 from byparts_tensor_ir.tensor import MAX, SUM
 
 Types = Sequence[TensorType]
@@ -103,12 +103,38 @@ def _scatter_add(op: ops.ScatterAdd, types: Types) -> Function:
     )
     updates, y = buffer("updates", (outer, k, inner), dtype), buffer("y", (outer, n, inner), dtype)
     error, nest = error_buffer(), Loops()
-    order, count = local("order", k, "i32"), local("count", k, "i32")
-    smaller, before, alike = (local(name, 1, "i32") for name in ("smaller", "before", "alike"))
-    sum = local("sum", 1, dtype)
+    order, count, sum = local("order", k, "i32"), local("count", k, "i32"), local("sum", 1, dtype)
+    ranked, ranks = _ranked(indices, order, count, k)
 
     def clear(o: Expr, i: Expr, j: Expr) -> Body:
         return (Store("zero", (y,), (o, i, j), (const(0, dtype),)),)
+
+    def add(p: Expr) -> Body:
+        def row(o: Expr, j: Expr) -> Body:
+            s = variable("s", cast(count[p], INDEX))
+            at = cast(order[minimum(p + s, k - 1)], INDEX)
+            value = updates[o, _inside(at, k), j]
+            into = (o, _inside(indices[_inside(order[p], k)], n), j)
+            total = Store("sum", (sum,), (const(0),), (value,), SUM, (s,), True)
+            return For(s, (total,)), Store("y", (y,), into, (sum[0],))
+
+        return (If(const(0, "i32") < count[p], nest.nest((outer, inner), row)),)
+
+    body = checked(nest, indices, n, error, _each(k if n else 0, add, "p", "parallel"))
+    body = (*nest.nest((outer, n, inner), clear), *ranked, *body)
+    params, locals = (indices, updates, like, y, error), (order, count, *ranks, sum)
+    return Function(Func("scatter_add", params, (y, error), (), body, locals), 0)
+
+
+def _ranked(
+    indices: Buffer, order: Buffer, count: Buffer, k: int
+) -> tuple[Body, tuple[Buffer, ...]]:
+    """Statements that put updates in the order of their rows, and their local buffers.
+
+    `order[p]` becomes the number of the update at place p; `count[p]` the number of updates of its
+    row where it is the first of them, else 0.
+    """
+    smaller, before, alike = (local(name, 1, "i32") for name in ("smaller", "before", "alike"))
 
     def place(i: Expr) -> Body:
         def compared(e: Expr) -> Body:
@@ -129,23 +155,7 @@ def _scatter_add(op: ops.ScatterAdd, types: Types) -> Function:
         )
         return (*_each(k, compared, "e"), *stores)
 
-    def add(p: Expr) -> Body:
-        def row(o: Expr, j: Expr) -> Body:
-            s = variable("s", cast(count[p], INDEX))
-            at = cast(order[minimum(p + s, k - 1)], INDEX)
-            value = updates[o, _inside(at, k), j]
-            into = (o, _inside(indices[_inside(order[p], k)], n), j)
-            total = Store("sum", (sum,), (const(0),), (value,), SUM, (s,), True)
-            return For(s, (total,)), Store("y", (y,), into, (sum[0],))
-
-        return (If(const(0, "i32") < count[p], nest.nest((outer, inner), row)),)
-
-    ranked = _each(k, place, "i", "parallel")
-    body = checked(nest, indices, n, error, _each(k if n else 0, add, "p", "parallel"))
-    body = (*nest.nest((outer, n, inner), clear), *ranked, *body)
-    locals = (order, count, smaller, before, alike, sum)
-    params = (indices, updates, like, y, error)
-    return Function(Func("scatter_add", params, (y, error), (), body, locals), 0)
+    return _each(k, place, "i", "parallel"), (smaller, before, alike)
 
 
 @loops.on(ops.OneHot)

@@ -16,16 +16,23 @@ from typing import Any
 
 from llvmlite import ir
 
-from byparts_tensor_ir.emit.llvm_operations import I32, I64, POINTER, VOID, memory_type, scalar_type
+from byparts_tensor_ir.access import EmitError, elements_of, unrounded
+from byparts_tensor_ir.emit.llvm_operations import (
+    I32,
+    I64,
+    POINTER,
+    VOID,
+    LlvmOperations,
+    memory_type,
+    scalar_type,
+)
 from byparts_tensor_ir.emit.llvm_values import LlvmValues, MaskedLanes
 from byparts_tensor_ir.emit.source import LlvmSource as LlvmSource
-from byparts_tensor_ir.emit.strategy import (
-    EmitError,
-    elements_of,
-    forget_loads,
-    unrounded,
-)
+from byparts_tensor_ir.emit.text import forget_written
 from byparts_tensor_ir.expression import Expr, const
+from byparts_tensor_ir.guards import without_guards
+from byparts_tensor_ir.lower import placed_identities
+from byparts_tensor_ir.placement import placement
 from byparts_tensor_ir.statement import (
     THREADS,
     Buffer,
@@ -53,45 +60,69 @@ def emit_llvm(
     Raises:
         EmitError: a local buffer of unknown size, or a statement that has no code.
     """
-    return _Emitter(func, vector_bytes).source({b for pair in aliases for b in pair})
+    func = without_guards(placed_identities(func))
+    printer = _Llvm(func, {b for pair in aliases for b in pair})
+    return printer.source(vectorized(func, vector_bytes).body)
 
 
-class _Emitter(LlvmValues):
-    def __init__(self, func: Func, vector_bytes: int) -> None:
-        super().__init__(func, vector_bytes)
-        self.inside = False  # of strips, which assign registers again
-        self.places: Any = None  # where local memory is reserved
+class _Llvm:
+    """The code of one function.
+
+    Attributes:
+        values: the values computed so far.
+        places: where local memory is reserved.
+        inside: whether in strips, which assign registers again.
+    """
+
+    def __init__(self, func: Func, aliased: set[Buffer]) -> None:
+        module = ir.Module(name=func.name)
+        self.func, self.placement, self.inside = func, placement(func), False
+        self.function = self.declared(module, aliased)
+        self.places = ir.IRBuilder(self.function.append_basic_block("places"))
+        self.start = self.function.append_basic_block("start")
+        self.builder = ir.IRBuilder(self.start)
+        self.operations = LlvmOperations(module, self.builder)
+        self.values = LlvmValues(self.operations)
+        self.numbers, self.accumulators = self.values.numbers, self.values.accumulators
+        self.forms: dict[type[Any], Any] = {
+            **{Store: self.store, Assign: self.assign, Unrolled: self.unrolled, If: self.condition},
+            **{VectorLoop: self.vector_loop, Vector: self.vector, Strips: self.strips},
+            For: self.loop,
+        }
 
     # -- the function --------------------------------------------------------------------------
 
-    def source(self, aliased: set[Buffer]) -> LlvmSource:
+    def declared(self, module: Any, aliased: set[Buffer]) -> Any:
+        """The function proper, without its instructions."""
         func = self.func
         kinds = [*[POINTER] * len(func.params), POINTER, *[I64] * len(func.sizes)]
-        inner = ir.Function(self.module, ir.FunctionType(VOID, kinds), f"{func.name}.body")
+        inner = ir.Function(module, ir.FunctionType(VOID, kinds), f"{func.name}.body")
         inner.linkage = "internal"
         inner.attributes.add("noinline")
         inner.attributes.add("nounwind")
         for buffer, argument in zip(func.params, inner.args, strict=False):
-            self.memory[buffer] = argument
             if buffer not in aliased:
                 argument.add_attribute("noalias")
-        workspace = inner.args[len(func.params)]
-        workspace.add_attribute("noalias")
+        inner.args[len(func.params)].add_attribute("noalias")
+        return inner
+
+    def source(self, body: Sequence[Statement]) -> LlvmSource:
+        """The module: the function of these statements, and the one that is called."""
+        func, inner = self.func, self.function
+        self.values.memory.update(zip(func.params, inner.args, strict=False))
         self.numbers.update(zip(func.sizes, inner.args[len(func.params) + 1 :], strict=True))
-        self.places = ir.IRBuilder(inner.append_basic_block("places"))
-        start = inner.append_basic_block("start")
-        self.builder = ir.IRBuilder(start)
-        self.place_locals(workspace)
-        self.statements(vectorized(func, self.vector_bytes).body)
+        self.place_locals(inner.args[len(func.params)])
+        self.statements(body)
         self.builder.ret_void()
-        self.places.branch(start)
+        self.places.branch(self.start)
         name = f"byparts_{func.name}"  # no name of the C library
         self.unpacking(inner, name)
-        return LlvmSource(name, str(self.module), self.workspace_bytes, frozenset(self.libm))
+        text, libm = str(self.operations.module), frozenset(self.operations.libm)
+        return LlvmSource(name, text, self.placement.workspace_bytes, libm)
 
     def unpacking(self, inner: Any, name: str) -> None:
         """The function with the calling convention of all emitters."""
-        outer = ir.Function(self.module, ir.FunctionType(VOID, [POINTER]), name)
+        outer = ir.Function(self.operations.module, ir.FunctionType(VOID, [POINTER]), name)
         builder = ir.IRBuilder(outer.append_basic_block())
         pointers = len(self.func.params) + 1
 
@@ -108,14 +139,14 @@ class _Emitter(LlvmValues):
     def place_locals(self, workspace: Any) -> None:
         """Reserve the local buffers: on the stack, the large ones in the workspace."""
         for b in self.func.locals:
-            if b in self.offsets:
-                at = [I64(self.offsets[b])]
-                self.memory[b] = self.places.gep(
+            if b in self.placement.offsets:
+                at = [I64(self.placement.offsets[b])]
+                self.values.memory[b] = self.places.gep(
                     workspace, at, inbounds=True, source_etype=ir.IntType(8)
                 )
             else:
                 kind = ir.ArrayType(memory_type(b.dtype), max(1, elements_of(b)))
-                self.memory[b] = self.reserved(kind)
+                self.values.memory[b] = self.reserved(kind)
 
     def reserved(self, kind: Any) -> Any:
         """Memory for one value of this type, until the function returns."""
@@ -126,32 +157,25 @@ class _Emitter(LlvmValues):
     # -- statements ----------------------------------------------------------------------------
 
     def statements(self, body: Sequence[Statement], lanes: MaskedLanes | None = None) -> None:
+        """Write statements, in these lanes."""
         for s in body:
-            if isinstance(s, Store):
-                self.store(s, lanes)
-            elif isinstance(s, Assign):
-                self.assign(s, lanes)
-            elif isinstance(s, Unrolled):
-                self.statements(s.body, lanes)
-            elif isinstance(s, VectorLoop):
-                self.vector_loop(s)
-            elif isinstance(s, Vector):
-                self.vector(s)
-            elif isinstance(s, Strips):
-                self.strips(s)
-            elif isinstance(s, If):
-                with self.builder.if_then(self.value(s.condition)), self.scope():
-                    self.statements(s.body, lanes)
-            elif not isinstance(s, For):
+            form = next((f for kind, f in self.forms.items() if isinstance(s, kind)), None)
+            if form is None:
                 raise EmitError(f"{statement_lines([s])[0]} outside of GPU code")
-            elif s.kind in THREADS:
-                raise EmitError(f"loop {s.name} is bound to {s.kind}: only for GPUs")
-            else:
-                self.loop(s, lanes)
+            form(s, lanes)
+
+    def unrolled(self, s: Unrolled, lanes: MaskedLanes | None) -> None:
+        self.statements(s.body, lanes)
+
+    def condition(self, s: If, lanes: MaskedLanes | None) -> None:
+        with self.builder.if_then(self.values.value(s.condition)), self.values.scope():
+            self.statements(s.body, lanes)
 
     def loop(self, s: For, lanes: MaskedLanes | None) -> None:
-        forget_loads(self.scopes, s.body)
-        end = self.value(s.extent + s.var.attr.low)
+        if s.kind in THREADS:
+            raise EmitError(f"loop {s.name} is bound to {s.kind}: only for GPUs")
+        forget_written(self.values.scopes, s.body)
+        end = self.values.value(s.extent + s.var.attr.low)
         with self.rounds(s.var, I64(s.var.attr.low), end):
             self.statements(s.body, lanes)
 
@@ -169,30 +193,30 @@ class _Emitter(LlvmValues):
         b.cbranch(b.icmp_signed("<", last, end), body, after)
         b.position_at_end(body)
         self.numbers[var] = i
-        with self.scope():
+        with self.values.scope():
             yield
         i.add_incoming(b.add(i, I64(step), flags=("nsw",)), b.block)
         b.branch(head)
         b.position_at_end(after)
 
     def store(self, s: Store, lanes: MaskedLanes | None) -> None:
-        values = [self.deep(v, lanes) for v in unrounded(s)]
+        values = [self.values.deep(v, lanes) for v in unrounded(s)]
         for target, x in zip(s.targets, values, strict=True):
-            self.write(target, s.index, x, lanes)
-        forget_loads(self.scopes, [s])
+            self.values.write(target, s.index, x, lanes)
+        forget_written(self.values.scopes, [s])
 
     # -- vectors -------------------------------------------------------------------------------
 
-    def vector_loop(self, s: VectorLoop) -> None:
-        forget_loads(self.scopes, s.loop.body)
+    def vector_loop(self, s: VectorLoop, lanes: MaskedLanes | None) -> None:
+        forget_written(self.values.scopes, s.loop.body)
         for x in s.once:
-            self.value(x)
+            self.values.value(x)
         self.statements(s.body)
 
-    def strips(self, s: Strips) -> None:
+    def strips(self, s: Strips, lanes: MaskedLanes | None) -> None:
         """The variable goes on from one part to the next."""
         var, extent = s.loop.var, s.loop.extent
-        end, at = self.value(extent + var.attr.low), I64(var.attr.low)
+        end, at = self.values.value(extent + var.attr.low), I64(var.attr.low)
         self.inside = True
         for part in s.body:
             if isinstance(part, Strip):
@@ -205,13 +229,16 @@ class _Emitter(LlvmValues):
                     (vector,) = part.body
                     assert isinstance(vector, Vector), "the rest is one vector"
                     self.numbers[part.left] = extent.attr % vector.lanes.lanes
-                with self.builder.if_then(self.builder.icmp_signed("<", at, end)), self.scope():
+                with (
+                    self.builder.if_then(self.builder.icmp_signed("<", at, end)),
+                    self.values.scope(),
+                ):
                     if extent.op != "const":
                         self.numbers[part.left] = self.builder.sub(end, at)
                     self.statements(part.body)
         self.inside = False
 
-    def vector(self, s: Vector) -> None:
+    def vector(self, s: Vector, outer: MaskedLanes | None) -> None:
         """The body for one vector, of which `count` lanes are computed."""
         at, mask, known = s.lanes, None, None
         if at.count is not None:
@@ -219,13 +246,13 @@ class _Emitter(LlvmValues):
             known = const(count) if isinstance(count, int) else None
             number = self.builder.trunc(count, I32) if known is None else I32(count)
             iota = ir.Constant(ir.VectorType(I32, at.lanes), list(range(at.lanes)))
-            mask = self.builder.icmp_unsigned("<", iota, self.splat(number, at.lanes))
-        with self.scope():
+            mask = self.builder.icmp_unsigned("<", iota, self.operations.splat(number, at.lanes))
+        with self.values.scope():
             self.statements(s.body, MaskedLanes(at.var, at.base, at.lanes, known, mask))
 
     def assign(self, s: Assign, lanes: MaskedLanes | None) -> None:
         """Write registers: those that rounds of a loop change have a place in memory."""
-        with self.scope():
+        with self.values.scope():
             values = [
                 self.assigned(v, t.attr.lanes, lanes)
                 for t, v in zip(s.targets, s.values, strict=True)
@@ -243,10 +270,10 @@ class _Emitter(LlvmValues):
     def assigned(self, e: Expr, n: int, lanes: MaskedLanes | None) -> Any:
         """The value of a register of n lanes."""
         if e.op == "half":
-            x = self.value(e.args[0])
+            x = self.values.value(e.args[0])
             if n == 1:
                 return self.builder.extract_element(x, I32(e.attr))
             picked = ir.Constant(ir.VectorType(I32, n), list(range(e.attr * n, (e.attr + 1) * n)))
             return self.builder.shuffle_vector(x, x, picked)
-        x = self.deep(e, lanes)
-        return self.splat(x, n) if n > 1 and not isinstance(x.type, ir.VectorType) else x
+        x = self.values.deep(e, lanes)
+        return self.operations.splat(x, n) if n > 1 and not isinstance(x.type, ir.VectorType) else x

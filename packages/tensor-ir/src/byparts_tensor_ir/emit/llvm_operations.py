@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from llvmlite import ir
 
-from byparts_tensor_ir.emit.strategy import EmitError, Strategy
+from byparts_tensor_ir.access import EmitError
 from byparts_tensor_ir.expression import FLOATS, HALVES, INDEX, VALUE_BYTES, Expr
 from byparts_tensor_ir.functions import FUNCTIONS
 from byparts_tensor_ir.index import not_negative
-from byparts_tensor_ir.statement import Func
 from byparts_tensor_ir.target import target
 
 I1, I16, I32, I64, POINTER = *map(ir.IntType, (1, 16, 32, 64)), ir.PointerType()
@@ -46,8 +45,8 @@ def like(x: Any, number: float) -> Any:
     return ir.Constant(x.type, number)
 
 
-class LlvmOperations(Strategy):
-    """The function so far.
+class LlvmOperations:
+    """Instructions for operations.
 
     Attributes:
         module: holds the function and what it calls.
@@ -56,10 +55,8 @@ class LlvmOperations(Strategy):
         converts: whether the CPU has instructions that convert f16.
     """
 
-    def __init__(self, func: Func, vector_bytes: int) -> None:
-        super().__init__(func, vector_bytes)
-        self.module: Any = ir.Module(name=func.name)
-        self.builder: Any = None
+    def __init__(self, module: Any, builder: Any) -> None:
+        self.module, self.builder = module, builder
         self.libm: set[str] = set()
         self.converts = "f16c" in target().features  # f16, by instructions
 
@@ -91,43 +88,10 @@ class LlvmOperations(Strategy):
         Raises:
             EmitError: the operation has no code.
         """
-        op, b = e.op, self.builder
-        if op in _COMPARISONS:
-            return self.comparison(e, *args)
-        if op in ("add", "sub", "mul", "div", "linear"):
-            return self.arithmetic(e, args)
-        if op in ("and", "or", "xor"):
-            return {"and": b.and_, "or": b.or_, "xor": b.xor}[op](*args)
-        if op in ("shl", "shr"):
-            return self.shift(e, *args)
-        if op in ("floordiv", "mod"):
-            return self.division(e, *args)
-        if op in ("min", "max"):
-            return self.extreme(e, *args)
-        if op in ("fma", "sqrt", "floor", "ceil", "rint", "trunc"):
-            return self.intrinsic(op, *args)
-        if op == "abs":
-            (x,) = args
-            if e.dtype in FLOATS:
-                return self.intrinsic("fabs", x)
-            negative = b.icmp_signed("<", x, like(x, 0))
-            return x if e.dtype[0] == "u" else b.select(negative, b.neg(x), x)
-        if op == "neg":
-            return b.fneg(args[0]) if e.dtype in FLOATS else b.neg(args[0])
-        if op == "not":
-            return b.not_(args[0])
-        if op == "cast":
-            return self.cast(args[0], e.args[0].dtype, e.dtype)
-        if op == "bitcast":
-            if "bool" in (e.dtype, e.args[0].dtype):
-                return self.cast(args[0], e.args[0].dtype, e.dtype)
-            if e.dtype in HALVES or e.args[0].dtype in HALVES:
-                to = e.args[0].dtype in HALVES
-                return (self.to_half if to else self.from_half)(args[0], (*e.args, e)[not to].dtype)
-            return b.bitcast(args[0], self.shaped(scalar_type(e.dtype), args[0]))
-        if op in FUNCTIONS:
-            return self.function(e, args)
-        raise EmitError(f"{op} has no LLVM: {e}")
+        form = _FORMS.get(e.op)
+        if form is None:
+            raise EmitError(f"{e.op} has no LLVM: {e}")
+        return form(self, e, *args)
 
     def shaped(self, kind: Any, x: Any) -> Any:
         """The type, or vectors of it where x is a vector."""
@@ -143,15 +107,58 @@ class LlvmOperations(Strategy):
         compare = self.builder.icmp_signed if dtype[0] == "i" else self.builder.icmp_unsigned
         return compare(sign, x, y)
 
-    def arithmetic(self, e: Expr, args: Sequence[Any]) -> Any:
+    def linear(self, e: Expr, *args: Any) -> Any:
+        """A sum of products with numbers."""
+        b, (coefficients, constant) = self.builder, e.attr
+        total = None
+        for x, c in zip(args, coefficients, strict=True):
+            term = x if c == 1 else b.mul(x, like(x, c))
+            total = term if total is None else b.add(total, term)
+        return b.add(total, like(total, constant)) if constant else total
+
+    def logical(self, e: Expr, x: Any, y: Any) -> Any:
+        """Bit by bit."""
         b = self.builder
-        if e.op == "linear":
-            coefficients, constant = e.attr
-            total = None
-            for x, c in zip(args, coefficients, strict=True):
-                term = x if c == 1 else b.mul(x, like(x, c))
-                total = term if total is None else b.add(total, term)
-            return b.add(total, like(total, constant)) if constant else total
+        return {"and": b.and_, "or": b.or_, "xor": b.xor}[e.op](x, y)
+
+    def rounding(self, e: Expr, *args: Any) -> Any:
+        """A function of floats that LLVM knows."""
+        return self.intrinsic(e.op, *args)
+
+    def absolute(self, e: Expr, x: Any) -> Any:
+        """The size of a number."""
+        b = self.builder
+        if e.dtype in FLOATS:
+            return self.intrinsic("fabs", x)
+        negative = b.icmp_signed("<", x, like(x, 0))
+        return x if e.dtype[0] == "u" else b.select(negative, b.neg(x), x)
+
+    def negative(self, e: Expr, x: Any) -> Any:
+        """The number with the other sign."""
+        return self.builder.fneg(x) if e.dtype in FLOATS else self.builder.neg(x)
+
+    def inverse(self, e: Expr, x: Any) -> Any:
+        """The other truth value."""
+        return self.builder.not_(x)
+
+    def conversion(self, e: Expr, x: Any) -> Any:
+        """A value in another dtype."""
+        return self.cast(x, e.args[0].dtype, e.dtype)
+
+    def same_bits(self, e: Expr, x: Any) -> Any:
+        """The bits of a value as another dtype."""
+        source = e.args[0].dtype
+        if "bool" in (e.dtype, source):
+            return self.cast(x, source, e.dtype)
+        if source in HALVES:
+            return self.to_half(x, source)
+        if e.dtype in HALVES:
+            return self.from_half(x, e.dtype)
+        return self.builder.bitcast(x, self.shaped(scalar_type(e.dtype), x))
+
+    def arithmetic(self, e: Expr, *args: Any) -> Any:
+        """Sums, differences, products, quotients of one type."""
+        b = self.builder
         if e.dtype in FLOATS:
             rules = {"add": b.fadd, "sub": b.fsub, "mul": b.fmul, "div": b.fdiv}
         else:
@@ -280,7 +287,7 @@ class LlvmOperations(Strategy):
         """x shifted to the right, with its sign."""
         return self.builder.ashr(x, like(x, by))
 
-    def function(self, e: Expr, args: Sequence[Any]) -> Any:
+    def function(self, e: Expr, *args: Any) -> Any:
         """A function of the C library, lane by lane.
 
         Called by a name that LLVM does not know, so that it is neither folded nor replaced.
@@ -289,7 +296,7 @@ class LlvmOperations(Strategy):
             result = ir.Constant(args[0].type, ir.Undefined)
             for i in range(args[0].type.count):
                 lane = [self.builder.extract_element(a, I32(i)) for a in args]
-                result = self.builder.insert_element(result, self.function(e, lane), I32(i))
+                result = self.builder.insert_element(result, self.function(e, *lane), I32(i))
             return result
         name = e.op + ("f" if e.dtype == "f32" else "")
         self.libm.add(name)
@@ -301,3 +308,19 @@ class LlvmOperations(Strategy):
 
 
 _COMPARISONS = {"lt": "<", "le": "<=", "eq": "==", "ne": "!="}
+_FORMS: dict[str, Callable[..., Any]] = {
+    **dict.fromkeys(_COMPARISONS, LlvmOperations.comparison),
+    **dict.fromkeys(("add", "sub", "mul", "div"), LlvmOperations.arithmetic),
+    **dict.fromkeys(("and", "or", "xor"), LlvmOperations.logical),
+    **dict.fromkeys(("shl", "shr"), LlvmOperations.shift),
+    **dict.fromkeys(("floordiv", "mod"), LlvmOperations.division),
+    **dict.fromkeys(("min", "max"), LlvmOperations.extreme),
+    **dict.fromkeys(("fma", "sqrt", "floor", "ceil", "rint", "trunc"), LlvmOperations.rounding),
+    **dict.fromkeys(FUNCTIONS, LlvmOperations.function),
+    "linear": LlvmOperations.linear,
+    "abs": LlvmOperations.absolute,
+    "neg": LlvmOperations.negative,
+    "not": LlvmOperations.inverse,
+    "cast": LlvmOperations.conversion,
+    "bitcast": LlvmOperations.same_bits,
+}

@@ -13,6 +13,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from byparts_tensor_ir.access import EmitError, flat_index, is_safe, step_of
 from byparts_tensor_ir.emit.llvm_operations import (
     I1,
     I32,
@@ -24,10 +25,10 @@ from byparts_tensor_ir.emit.llvm_operations import (
     scalar_type,
     type_name,
 )
-from byparts_tensor_ir.emit.strategy import EmitError, flat_index, is_safe, step_of
 from byparts_tensor_ir.expression import BYTES, HALVES, Expr, const
+from byparts_tensor_ir.lane_forms import Varying
 from byparts_tensor_ir.mathematics import expanded
-from byparts_tensor_ir.statement import Buffer, Func
+from byparts_tensor_ir.statement import Buffer
 from byparts_tensor_ir.substitute import substituted
 from byparts_tensor_ir.vector import Lanes
 
@@ -45,18 +46,20 @@ class MaskedLanes(Lanes):
     arm: bool = False
 
 
-class LlvmValues(LlvmOperations):
+class LlvmValues:
     """The values computed so far.
 
     Attributes:
+        operations: what makes instructions of operations.
         scopes: expression -> value, of each open block.
         numbers: loop variables, sizes and registers -> value.
         accumulators: registers -> where their value is kept.
         memory: buffer -> its address.
     """
 
-    def __init__(self, func: Func, vector_bytes: int) -> None:
-        super().__init__(func, vector_bytes)
+    def __init__(self, operations: LlvmOperations) -> None:
+        self.operations, self.builder = operations, operations.builder
+        self.varying = Varying()
         self.scopes: list[dict[Expr, Any]] = [{}]
         self.numbers: dict[Expr, Any] = {}
         self.accumulators: dict[Expr, Any] = {}
@@ -83,7 +86,11 @@ class LlvmValues(LlvmOperations):
         be off.
         """
         e = expanded(e)
-        if lanes is not None and not self.varies(e, lanes) and (self.safe(e) or not lanes.arm):
+        if (
+            lanes is not None
+            and not self.varying.varies(e, lanes)
+            and (self.safe(e) or not lanes.arm)
+        ):
             lanes = None
         if e.op == "const":
             return ir.Constant(scalar_type(e.dtype), e.attr)
@@ -116,16 +123,18 @@ class LlvmValues(LlvmOperations):
         if e.op == "load":
             return self.load(e, lanes)
         if lanes is None:
-            return self.operation(e, [self.value(a) for a in e.args])
+            return self.operations.operation(e, [self.value(a) for a in e.args])
         if e is lanes.var:
             iota = ir.Constant(ir.VectorType(I64, lanes.lanes), list(range(lanes.lanes)))
-            return self.builder.add(iota, self.splat(self.value(lanes.base), lanes.lanes))
-        return self.operation(e, [self.wide(a, lanes) for a in e.args])
+            return self.builder.add(
+                iota, self.operations.splat(self.value(lanes.base), lanes.lanes)
+            )
+        return self.operations.operation(e, [self.wide(a, lanes) for a in e.args])
 
     def wide(self, e: Expr, lanes: MaskedLanes) -> Any:
         """The value as a vector."""
         x = self.value(e, lanes)
-        return x if isinstance(x.type, ir.VectorType) else self.splat(x, lanes.lanes)
+        return x if isinstance(x.type, ir.VectorType) else self.operations.splat(x, lanes.lanes)
 
     def of(self, e: Expr, lanes: MaskedLanes | None) -> Any:
         """The value as a number outside of vectorized loops, as a vector inside."""
@@ -133,7 +142,7 @@ class LlvmValues(LlvmOperations):
 
     def deep(self, e: Expr, lanes: MaskedLanes | None) -> Any:
         """Compute the value as `of` does, operands first, so that any depth fits Python's stack."""
-        for x in self.operands_first(e, lanes):
+        for x in self.varying.operands_first(e, lanes):
             self.value(x, lanes)
         return self.of(e, lanes)
 
@@ -153,7 +162,9 @@ class LlvmValues(LlvmOperations):
         test, usual = self.value(condition, lanes), self.of(b, lanes)
         some = test
         if isinstance(test.type, ir.VectorType):
-            some = self.called(f"llvm.vector.reduce.or.{type_name(test.type)}", I1, [test])
+            some = self.operations.called(
+                f"llvm.vector.reduce.or.{type_name(test.type)}", I1, [test]
+            )
         before = self.builder.block
         with self.builder.if_then(some, likely=False), self.scope():
             mixed = self.builder.select(test, self.of(a, lanes), usual)
@@ -202,7 +213,7 @@ class LlvmValues(LlvmOperations):
         else:
             x = self.vector_load(e, flat, lanes)
         if e.dtype in HALVES:
-            return self.from_half(x, e.dtype)
+            return self.operations.from_half(x, e.dtype)
         if e.dtype != "bool":
             return x
         return self.builder.icmp_unsigned("!=", x, ir.Constant(x.type, None))
@@ -227,7 +238,7 @@ class LlvmValues(LlvmOperations):
         at = self.address(e.attr, position)
         args = [at, I32(BYTES[e.dtype]), self.mask_of(lanes), ir.Constant(vector, None)]
         name = f"llvm.masked.{how}.{type_name(vector)}.{type_name(at.type)}"
-        return self.called(name, vector, args)
+        return self.operations.called(name, vector, args)
 
     def mask_of(self, lanes: MaskedLanes) -> Any:
         """The mask, also where all lanes are computed."""
@@ -238,9 +249,9 @@ class LlvmValues(LlvmOperations):
         """Store a number or a vector."""
         flat = flat_index(buffer, index)
         if buffer.dtype == "bool":
-            x = self.builder.zext(x, self.shaped(memory_type("bool"), x))
+            x = self.builder.zext(x, self.operations.shaped(memory_type("bool"), x))
         if buffer.dtype in HALVES:
-            x = self.to_half(x, buffer.dtype)
+            x = self.operations.to_half(x, buffer.dtype)
         if lanes is None:
             at = self.address(buffer, self.value(flat))
             self.builder.store(x, at, align=BYTES[buffer.dtype])
@@ -259,4 +270,4 @@ class LlvmValues(LlvmOperations):
             return
         name = f"llvm.masked.{'store' if block else 'scatter'}"
         args = [x, at, I32(BYTES[buffer.dtype]), self.mask_of(lanes)]
-        self.called(f"{name}.{type_name(x.type)}.{type_name(at.type)}", VOID, args)
+        self.operations.called(f"{name}.{type_name(x.type)}.{type_name(at.type)}", VOID, args)

@@ -8,9 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from byparts_tensor_ir.expression import Expr
+from byparts_tensor_ir.expression import BYTES, Expr
 from byparts_tensor_ir.nest import has_meeting
-from byparts_tensor_ir.statement import Buffer, For, If, Instruction, Statement, walk, written
+from byparts_tensor_ir.statement import (
+    MATRICES,
+    WARP,
+    Buffer,
+    For,
+    If,
+    Instruction,
+    Statement,
+    walk,
+    written,
+)
 from byparts_tensor_ir.substitute import expressions, loads, variables
 
 
@@ -74,3 +84,15 @@ def _used(s: Statement) -> set[Buffer]:
     if isinstance(s, Instruction):
         found |= {*s.read()}
     return {b for b in found if b.scope in ("local", "register")}
+
+
+def item_bytes(b: Buffer) -> int:
+    """Bytes of an element in memory; a matrix is stored as f32 values."""
+    return 4 if b.scope in MATRICES else BYTES[b.dtype]
+
+
+def copies_of(b: Buffer, size: int, kept: set[Buffer]) -> int:
+    """The number of copies of a local buffer for `size` threads; 0 if it is inside a stretch."""
+    if b.scope in MATRICES:
+        return size // WARP
+    return 1 if b.scope == "shared" else size if b in kept else 0

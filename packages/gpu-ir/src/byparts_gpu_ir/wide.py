@@ -1,14 +1,32 @@
-"""Finds loops over neighbours that become wide loads and stores: float4 in CUDA."""
+"""Loops over neighbours become wide loads and stores, float4 in CUDA: a pass, and its analyses.
+
+    for i in range(4):  # vectorize         in wide accesses:
+      y[4 * t + i] = x[4 * t + i] * 2.0       for i in range(4):  # vectorize
+                                                y[4 * t + i] = x[4 * t + i] * 2.0
+
+Each store of such a loop is done in all rounds before the next one: its loads are one instruction
+or some, and so are its stores.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from byparts_tensor_ir.emit.strategy import flat_index
+from byparts_tensor_ir.access import flat_index
 from byparts_tensor_ir.expression import BYTES, Expr, const
 from byparts_tensor_ir.index import terms
-from byparts_tensor_ir.statement import Buffer, For, If, Statement, Store, walk
+from byparts_tensor_ir.statement import (
+    Buffer,
+    For,
+    Func,
+    Group,
+    If,
+    Statement,
+    Store,
+    rebuilt,
+    walk,
+)
 from byparts_tensor_ir.substitute import subexpressions, substituted, variables
 
 WIDEST_BYTES = 16  # of one access
@@ -26,6 +44,32 @@ class Wide:
 
     width: int
     pieces: int
+
+
+@dataclass(frozen=True, eq=False)
+class WideLoop(Group):
+    """A loop whose statements are done one by one, each for all rounds."""
+
+    loop: For
+
+    @property
+    def body(self) -> tuple[Statement, ...]:  # type: ignore[override]
+        """The loop."""
+        return (self.loop,)
+
+    def heads(self) -> list[str]:
+        """The line above the loop."""
+        return ["in wide accesses:"]
+
+
+def with_wide_loops(func: Func) -> Func:
+    """The function with wide loops where neighbours are accessed.  O(statements)."""
+
+    def change(s: Statement) -> Sequence[Statement] | None:
+        wide = isinstance(s, For) and s.kind == "vectorize" and lanes_of_loop(s)
+        return [WideLoop(s)] if wide and isinstance(s, For) else None
+
+    return func.with_body(rebuilt(func.body, change))
 
 
 def lanes_of_loop(loop: For) -> int:
