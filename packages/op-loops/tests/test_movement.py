@@ -11,6 +11,7 @@ import pytest
 import byparts_opset as ops
 from byparts_graph_ir import Op, TensorType
 from byparts_op_loops.movement import At, Place, movement
+from byparts_tensor_ir.expression import Expr
 
 CASES: list[tuple[Op, tuple[int, ...]]] = [
     (ops.Slice((1, -1), (None, None), (2, -2)), (4, 7)),
