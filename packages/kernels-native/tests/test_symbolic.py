@@ -242,3 +242,13 @@ def test_a_region_is_not_joined_where_a_name_may_be_one() -> None:
     assert wants is not None
     nodes = [v.node for v in (x + y, x + z, ops.Slice((1,), (None,))(x)) if v.node]
     assert [wants(node) for node in nodes] == [False, True, False]
+
+
+def test_rows_are_gathered_at_all_sizes() -> None:
+    """Of named dimensions NumPy does it: nothing is compiled for a size."""
+    x, i = given(11, 5), Input(TensorType("i64", (2, "n")))
+    graph = Graph.of([x, i], [ops.gather(x, i)])
+    family = family_of(graph)
+    assert family.shared
+    for n in SIZES:
+        check(graph, family, n=n)

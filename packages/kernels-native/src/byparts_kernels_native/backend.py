@@ -31,7 +31,7 @@ from byparts_op_loops.rules import LoopKernels, for_all_sizes, is_symbolic, late
 from byparts_opset.dtypes import numpy_dtype
 from byparts_tensor_ir.compile import default_emitter
 
-kernels = LoopKernels(later("byparts_kernels_native.functions", "whole"))
+kernels = LoopKernels(later("byparts_kernels_native.functions", "named_or_whole"), symbolic=True)
 PASSES = (*sums.PASSES, Pass("share panels", panels.share_panels, needs=("static",)))
 
 
@@ -110,7 +110,7 @@ def _bytes(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ke
 kernels.add_regions(region_kernel, nothing, _constant, region_family)
 _OURS = "byparts_kernels_native"
 kernels.compiles(ops.Print, symbolic=True)(for_all_sizes(later(f"{_OURS}.functions", "evaluated")))
-kernels.compiles(ops.TopK)(later(f"{_OURS}.functions", "top_k"))
+kernels.compiles(ops.TopK, symbolic=True)(later(f"{_OURS}.functions", "top_k"))
 kernels.compiles(*UPDATES)(updates.update)
 kernels.compiles(ops.AddMatmul, symbolic=True)(sums.add_matmul)
 kernels.compiles(panels.PackPanels)(panels.pack)

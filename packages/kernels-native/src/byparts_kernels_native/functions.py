@@ -10,18 +10,33 @@ from typing import Any
 
 import numpy as np
 
-from byparts_graph_ir import Kernel, Op, TensorType
+import byparts_opset as ops
+from byparts_graph_ir import Kernel, KernelFamily, Op, Refused, TensorType
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import code
 from byparts_kernels_native.checked import Checked
 from byparts_kernels_native.generated import Generated, generated
 from byparts_op_loops.function import function
-from byparts_op_loops.rules import Pairs, function_code
-from byparts_opset import TopK
+from byparts_op_loops.rules import Pairs, for_all_sizes, function_code, is_symbolic
 from byparts_opset.dtypes import numpy_dtype
 from byparts_tensor_ir.statement import Func
 
 _SORTED = 256  # numbers moved for each element, which take longer than to sort
+
+
+def named_or_whole(
+    op: Op, types: Sequence[TensorType], constants: frozenset[int]
+) -> Kernel | KernelFamily:
+    """The kernel of `whole`; of named dimensions a step of Python, where NumPy is as fast.
+
+    Raises:
+        Refused: as `whole`; or NumPy is much slower, and the op is compiled for each size.
+    """
+    if not is_symbolic(op, types):
+        return whole(op, types, constants)
+    if not isinstance(op, _OF_NUMPY):
+        raise Refused(f"{type(op).__name__} is compiled for each size")
+    return _at_each_size(op, types, constants)
 
 
 def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
@@ -45,12 +60,16 @@ def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ker
     return Kernel(bind, plain.workspace_bytes, 0, pairs, made.indices is None, plain.source)
 
 
-def top_k(op: TopK, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+def top_k(
+    op: ops.TopK, types: Sequence[TensorType], constants: frozenset[int]
+) -> Kernel | KernelFamily:
     """Elements are put in their places one by one; where that moves too many, NumPy sorts.
 
     Raises:
         Refused: as `whole`.
     """
+    if is_symbolic(op, types):
+        return _at_each_size(op, types, constants)
     n, k = types[0].dims[-1], op.k
     moved = k * k * (1 + log(n / k)) if k else 0  # of numbers in random order
     return evaluated(op, types, constants) if moved > _SORTED * n else whole(op, types, constants)
@@ -71,6 +90,13 @@ def evaluated(op: Op, types: Sequence[TensorType], constants: frozenset[int]) ->
         return partial(run, tuple(inputs), tuple(outputs))
 
     return Kernel(bind, inplace=((0, 0),) if over else ())
+
+
+_at_each_size = for_all_sizes(evaluated)
+_OF_NUMPY = (  # which moves rows, or passes over all numbers once, about as fast as code of ours
+    *(ops.ArgMax, ops.ArgMin, ops.CumSum, ops.Gather, ops.InRange, ops.OneHot),
+    *(ops.Scatter, ops.ScatterAdd),
+)
 
 
 def _bytes(address: int, t: TensorType) -> ctypes.Array[ctypes.c_uint8]:

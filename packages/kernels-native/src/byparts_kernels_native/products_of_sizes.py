@@ -1,12 +1,12 @@
 """Products of matrices for all sizes: one function for each dtype and each way to store a and b.
 
 b is copied into panels of two vectors' width, once where it is constant; then tiles of some rows of
-y stand in registers.  Few rows read b in place.  Rows that fill no tile go in tiles of 4, 2 and 1.
-Extents are arguments, so the sums of long products are cut in blocks whatever their length; they
-are added up in the same order for all sizes.
+y stand in registers.  Few rows read b in place.  Rows that fill no tile go in tiles of 4 rows, then
+of 2 and 1 rows and four panels.  Extents are arguments, so the sums of long products are cut in
+blocks whatever their length; they are added up in the same order for all sizes.
 
-A template of C++, as `narrow.py`: the products of one size that `matrices.py` schedules are up to a
-fifth faster, and take the compiler a second each.
+A template of C++, as `narrow.py`.  On AVX-512 it took 0.9 to 1.25 times as long as the products of
+one size that `products.py` measures as the fastest (1 to 512 rows, 512 by 512).
 """
 
 from __future__ import annotations
@@ -117,6 +117,10 @@ __attribute__((unused)) static void pack(T *to, const S *b, int64_t begin, int64
     for (int64_t r = 0; r < k; ++r, to += W) {
       const S *from = @flip_b@ ? b + j * k + r : b + r * n + j;
       const int64_t step = @flip_b@ ? k : 1, count = least(W, n - j);
+      if (@direct@ && count == W) {
+        memcpy(to, from, W * sizeof(T));
+        continue;
+      }
       for (int64_t i = 0; i < count; ++i) to[i] = @from@(from[i * step]);
       for (int64_t i = count; i < W; ++i) to[i] = 0;
     }
@@ -136,30 +140,35 @@ INLINE void put(S *y, const S *c, V x, int64_t n) {
   if (n < L) store_part_@X@(y, x, n);
   else store_@X@(y, x);
 }
-// R rows of y and W columns: element (r, k) of a at [r * down + k * along], row k of b `step` on.
-template <int R>
+// R rows of y and P panels: element (r, k) of a at [r * down + k * along], row k of b `step` on,
+// the next panel `next` on.
+template <int R, int P>
 static void tile(S *y, const S *c, int64_t n, const S *a, int64_t down, int64_t along,
-                 const T *b, int64_t step, int64_t depth, int64_t columns) {
-  V total[R][2] = {};
+                 const T *b, int64_t step, int64_t next, int64_t depth, int64_t columns) {
+  V total[R][2 * P] = {};
   for (int64_t first = 0; first < depth; first += BLOCK) {
-    V sum[R][2] = {};
+    V sum[R][2 * P] = {};
     const int64_t end = least(depth, first + BLOCK);
     for (int64_t k = first; k < end; ++k) {
-      const V left = load_@V@(b + k * step), right = load_@V@(b + k * step + L);
+      V row[2 * P];
+#pragma GCC unroll 12
+      for (int h = 0; h < 2 * P; ++h) row[h] = load_@V@(b + k * step + h / 2 * next + h % 2 * L);
 #pragma GCC unroll 12
       for (int r = 0; r < R; ++r) {
         const V x = spread(@from@(a[r * down + k * along]));
-        sum[r][0] = multiply_add(x, left, sum[r][0]);
-        sum[r][1] = multiply_add(x, right, sum[r][1]);
+#pragma GCC unroll 12
+        for (int h = 0; h < 2 * P; ++h) sum[r][h] = multiply_add(x, row[h], sum[r][h]);
       }
     }
 #pragma GCC unroll 12
     for (int r = 0; r < R; ++r)
-      for (int h = 0; h < 2; ++h) total[r][h] = first ? total[r][h] + sum[r][h] : sum[r][h];
+#pragma GCC unroll 12
+      for (int h = 0; h < 2 * P; ++h) total[r][h] = first ? total[r][h] + sum[r][h] : sum[r][h];
   }
 #pragma GCC unroll 12
   for (int r = 0; r < R; ++r)
-    for (int h = 0; h < 2; ++h)
+#pragma GCC unroll 12
+    for (int h = 0; h < 2 * P; ++h)
       put(y + r * n + h * L, c + r * n + h * L, total[r][h], columns - h * L);
 }
 static void run(void **all) {
@@ -173,17 +182,28 @@ static void run(void **all) {
   if (!apart) pack(work, b, direct ? whole : 0, n, k);
   const int64_t down = @flip_a@ ? 1 : k, along = @flip_a@ ? m : 1;
   const int64_t some = most(1, (1 << 17) / (M * most(k, 1) * (int64_t)sizeof(S))) * M;
-  for (int64_t begin = 0; begin < m; begin += some)  // rows of a that stay in a cache
-    for (int64_t j = 0; j < n; j += W) {
-      const T *panel = (apart ? (const T *)all[1] : work) + (direct ? 0 : j * k);
-      int64_t step = W, i = begin;
-      if (direct && j < whole) panel = (const T *)b + j, step = n;
-      const int64_t end = least(m, begin + some);
-#define ROWS(R)                                                                              \\
+  const T *panels = apart ? (const T *)all[1] : work;
+#define ROWS(R, P)                                                                           \\
   for (; i + R <= end; i += R)                                                               \\
-    tile<R>(y + i * n + j, c + i * n + j, n, a + i * down, down, along, panel, step, k, n - j);
-      ROWS(M) ROWS(4) ROWS(2) ROWS(1)
+    tile<R, P>(y + i * n + j, c + i * n + j, n, a + i * down, down, along, panel, step, next, \\
+               k, n - j);
+  for (int64_t begin = 0; begin < m; begin += some) {  // rows of a that stay in a cache
+    const int64_t stop = least(m, begin + some), few = begin + (stop - begin) / 4 * 4;
+    for (int64_t part = 0; part < 2; ++part)  // rows by fours; one to three of several panels
+      for (int64_t j = 0, wide; j < n; j += wide) {
+        const bool in_place = direct && j < whole;
+        const T *panel = in_place ? (const T *)b + j : panels + (direct ? 0 : j * k);
+        const int64_t step = in_place ? n : W, next = in_place ? W : k * W;
+        const int64_t end = part ? stop : few;
+        int64_t i = part ? few : begin;
+        wide = part && j + 4 * W <= whole ? 4 * W : W;
+        if (wide > W) {
+          ROWS(2, 4) ROWS(1, 4)
+        } else {
+          ROWS(M, 1) ROWS(4, 1) ROWS(2, 1) ROWS(1, 1)
+        }
+      }
+  }
 #undef ROWS
-    }
 }
 """

@@ -19,6 +19,7 @@ from byparts_graph_ir import (
     TensorType,
 )
 from byparts_graph_ir.model.digest import op_text
+from byparts_op_loops.extents import has_elements
 from byparts_op_loops.function import Function, function
 from byparts_op_loops.regions.axes import CONSTANTS, kinds, taken
 from byparts_tensor_ir.expression import ExpressionError
@@ -36,11 +37,12 @@ class LoopKernels(Table[Any]):
 
     Args:
         whole: the rule of those ops.
+        symbolic: whether that rule takes named dimensions.
     """
 
-    def __init__(self, whole: Rule) -> None:
+    def __init__(self, whole: Callable[..., Any], *, symbolic: bool = False) -> None:
         super().__init__("kernel")
-        self._whole = whole
+        self._whole, self._whole_symbolic = whole, symbolic
 
     def get(self, op: Op | type[Op]) -> Any:
         """The rule for an op, or `None`."""
@@ -48,6 +50,8 @@ class LoopKernels(Table[Any]):
         if rule is None and function.get(op) is not None:
             kind = op if isinstance(op, type) else type(op)
             self._compiled.add(kind)
+            if self._whole_symbolic:
+                self._symbolic.add(kind)
             rule = self._rules[kind] = self._whole
         return rule
 
@@ -72,6 +76,7 @@ class LoopKernels(Table[Any]):
             constant: the rule for what depends on no element of an input.
             family: the kernels of a region whose types have named dimensions, if it takes such.
         """
+        named = family is not None
 
         def alone(
             op: Op, types: Sequence[TensorType], constants: frozenset[int]
@@ -80,6 +85,9 @@ class LoopKernels(Table[Any]):
             node = Node(op, inputs)
             results = [v.type for v in node.outputs]
             if is_symbolic(op, types):
+                if named and not all(map(has_elements, results)):
+                    pairs = tuple([(i, o) for i, o in op.inplace if types[i] == results[o]])
+                    return KernelFamily(lambda sized, numbers: nothing(pairs))
                 if family is None or not taken(node):
                     raise Refused(f"{type(op).__name__} of named dimensions is not generated")
                 return family(Graph.of(inputs, node.outputs))
@@ -92,7 +100,6 @@ class LoopKernels(Table[Any]):
                 raise Refused(f"{type(op).__name__} on ({listed}) is not generated")
             return region(Graph.of(inputs, node.outputs))
 
-        named = family is not None
         self.compiles(*kinds(), symbolic=named)(alone)
         at_each_size = for_all_sizes(constant) if named else constant
         self.compiles(*CONSTANTS, ops.Range, ops.Eye, symbolic=named)(at_each_size)
