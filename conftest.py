@@ -76,11 +76,17 @@ def pytest_runtest_teardown() -> None:
 
 
 def pytest_unconfigure() -> None:
-    """Remove the bytecode of what tests have written: no other run has files of these names."""
+    """Remove the bytecode of temporary files, which no other run has."""
     if "PYTEST_XDIST_WORKER" in os.environ:  # others are still at work
         return
-    for folder in BYTECODE.joinpath(*Path(gettempdir()).resolve().parts[1:]).glob("pytest-of-*"):
-        shutil.rmtree(folder, ignore_errors=True)
+    temporary, here = (_bytecode_of(Path(path)) for path in (gettempdir(), __file__))
+    for folder in temporary.glob("*"):
+        if folder not in here.parents:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _bytecode_of(path: Path) -> Path:
+    return BYTECODE.joinpath(*path.resolve().parts[1:])
 
 
 def pytest_report_header() -> str:

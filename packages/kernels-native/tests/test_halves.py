@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -175,6 +175,18 @@ def test_dot_products_of_pairs_where_they_are_asked_for(
     monkeypatch.setenv("BYPARTS_BF16_DOTS", "1")
     monkeypatch.setenv("BYPARTS_TARGET", "avx512")
     monkeypatch.setenv("BYPARTS_EMITTER", "c")
+    for arrays, want, kernel in list(_products(m, k, n)):  # all are made before one is compiled
+        assert "dpbf16" in kernel.source
+        got = np.zeros_like(want)
+        space = [np.zeros(b + 64, np.uint8) for b in _sizes(kernel)]
+        at = [a.ctypes.data for a in arrays]
+        kernel.bind(at, [got.ctypes.data], *[-(-s.ctypes.data // 64) * 64 for s in space])()
+        apart = np.abs(np.asarray(got, float) - np.asarray(want, float))
+        assert apart.max() <= ULP["bf16"] * np.abs(np.asarray(want, float)).max()
+
+
+def _products(m: int, k: int, n: int) -> Iterator[tuple[list[Any], Any, Kernel]]:
+    """Inputs, the right result, a kernel: of each product, with a sum or not, b constant or not."""
     backend = make()
     for flips in ((False, False), (True, False), (False, True), (True, True)):
         shapes = [dims[:: -1 if f else 1] for dims, f in zip(((m, k), (k, n)), flips, strict=True)]
@@ -184,14 +196,7 @@ def test_dot_products_of_pairs_where_they_are_asked_for(
             arrays = _arrays(graph)
             (want,) = evaluate(graph, *arrays)
             for constants in (frozenset[int](), frozenset({len(given) - 1})):
-                kernel = backend.compile(op, given, constants)
-                assert "dpbf16" in kernel.source
-                got = np.zeros_like(want)
-                space = [np.zeros(b + 64, np.uint8) for b in _sizes(kernel)]
-                at = [a.ctypes.data for a in arrays]
-                kernel.bind(at, [got.ctypes.data], *[-(-s.ctypes.data // 64) * 64 for s in space])()
-                apart = np.abs(np.asarray(got, float) - np.asarray(want, float))
-                assert apart.max() <= ULP["bf16"] * np.abs(np.asarray(want, float)).max()
+                yield arrays, want, backend.compile(op, given, constants)
 
 
 def _sizes(kernel: Kernel) -> tuple[int, int]:
