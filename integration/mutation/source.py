@@ -41,7 +41,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *_modules(_IR, "index guards lower substitute expression tensor functions"),
     ),
     "emitter of LLVM": _modules(
-        _IR, "vectorize access placement emit.llvm emit.llvm_values emit.llvm_operations"
+        _IR, "vectorize access placement lane_forms emit.llvm emit.llvm_values emit.llvm_operations"
     ),
     "emitter of C": _modules(
         _IR,
