@@ -112,10 +112,10 @@ class Pow(Binary):
 
     def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
         (x, y), (z,) = node.inputs, node.outputs
-        slope = _slope(x, y)
+        dx = _times_slope(dz, x, y)
         at_zero = ops.logical_and(ops.equal(x, 0), ops.greater_equal(y, 0))
         inside = ops.select(at_zero, 1, x)
-        return summed_back(node, dz * slope, dz * (z * ops.log(inside)))
+        return summed_back(node, dx, dz * (z * ops.log(inside)))
 
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
         x, y = node.inputs
@@ -161,7 +161,7 @@ class SquaredDifference(Binary):
 
     def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
         x, y = node.inputs
-        slope = dz * (2 * (x - y))
+        slope = (x - y) * (2 * dz)
         return (ops.sum_like(slope, x), -ops.sum_like(slope, y))
 
     @in_f32
@@ -222,13 +222,15 @@ def _power(x: Array, y: Array) -> Array:
     return np.where(y < 0, unit, np.power(x, np.maximum(y, 0)))
 
 
-def _slope(x: Value, y: Value) -> Value:
-    """d(x^y)/dx = y * x^(y - 1), and 0 where y is 0, even at x = 0."""
+def _times_slope(dz: Value, x: Value, y: Value) -> Value:
+    """dz times d(x^y)/dx = y * x^(y - 1), and 0 where y is 0, even at x = 0."""
     power = _number(y)
+    if power == 2:
+        return x * (y * dz)  # numbers beside each other: a constant dz is one product with x
     if power is not None:
-        return y if power in (0, 1) else y * x if power == 2 else y * pow(x, power - 1)
+        return dz * (y if power in (0, 1) else y * pow(x, power - 1))
     at_zero = ops.equal(y, 0)
-    return ops.select(at_zero, 0, y * pow(x, ops.select(at_zero, 1, y - 1)))
+    return dz * ops.select(at_zero, 0, y * pow(x, ops.select(at_zero, 1, y - 1)))
 
 
 def _number(x: Value) -> float | None:

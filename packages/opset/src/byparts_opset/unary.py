@@ -52,7 +52,7 @@ class Square(Unary):
     ufunc = np.square
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (dy * (2 * node.inputs[0]),)
+        return (node.inputs[0] * (2 * dy),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (x * x,)
