@@ -46,7 +46,7 @@ class SymbolicProgram(Program):
         arena: Optional[Arena],
         options: BuildOptions,
     ) -> None:
-        self._executor = Executor(arena=arena or "shared", options=options)
+        self._executor = Executor(arena="shared" if arena is None else arena, options=options)
         self._graph, self._bound = graph, variables
         inputs = {graph.inputs[i]: variable for i, variable in variables.items()}
         self._options: dict[str, Any] = {"variables": inputs, "updates": tuple(updates)}
