@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 FLAGS = None
-DIGITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "packages",
+DIGITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "..",
                       "tinyflow", "src", "byparts_tinyflow", "data", "digits.npz")
 
 

@@ -16,7 +16,7 @@ flags.DEFINE_integer("batch_size", 50, "Digits a step.")
 flags.DEFINE_integer("epochs", 2, "Passes over the digits.")
 flags.DEFINE_float("learning_rate", 3e-3, "Adam's rate.")
 flags.DEFINE_string("data", os.path.join(
-    os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "packages", "tinyflow", "src",
+    os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "..", "tinyflow", "src",
     "byparts_tinyflow", "data", "digits.npz"), "The file of digits.")
 FLAGS = flags.FLAGS
 
