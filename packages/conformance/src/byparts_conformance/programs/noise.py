@@ -207,6 +207,8 @@ def _scaled(op: Any, x: Array, gamma: Array, *rest: Array) -> Array:
     """The size of x * scale, by channel: a batch norm may be x * scale + (beta - mean * scale)."""
     axes = tuple([axis for axis in range(x.ndim) if axis != op.axis % x.ndim])
     size = _sizes(x)
+    if not size.size:
+        return size
     variance = np.var(size, axes) if isinstance(op, ops.BatchNorm) else _sizes(rest[2])
     scale = _sizes(gamma) / np.sqrt(variance + op.epsilon)
     largest = np.max(size, axes, initial=0.0) * scale
