@@ -88,7 +88,7 @@ def test_names_of_a_body_are_its_own() -> None:
 def test_a_name_that_no_input_of_a_body_has_is_the_programs() -> None:
     """As where a body fills a shape."""
     x, s = given("x", "n"), given("s")
-    body = Graph.of((s,), (s + ops.Fill(2.0, "f64", ("n",))(),))  # type: ignore[arg-type]
+    body = Graph.of((s,), (s + ops.Fill(2.0, "f64", ("n",))(),))
     graph = Graph.of((x, s), (x * ops.call(body, s)[0],))
 
     bound = verify(specialize(graph, [f64(4), None]))
