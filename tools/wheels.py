@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def main(words: Sequence[str]) -> int:
     """Build into the folder that is given, and print what is there."""
-    (folder,) = map(Path, words)
+    folder = Path(*words).resolve()  # each wheel is built in the folder of its part
     parts = read_parts(ROOT)
     build_wheels(parts, folder)
     for part in parts.values():
