@@ -13,17 +13,19 @@ from io import StringIO
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis.strategies import DataObject, booleans, data, integers, sampled_from, sets
 from numpy.typing import NDArray
 
 import byparts_opset as ops
 from byparts_conformance.graphs import arguments, graphs
-from byparts_graph_ir import Graph, Node, Value, verify
+from byparts_graph_ir import Graph, Input, Node, TensorType, Value, verify
 from byparts_memplan import Plan, check_plan, order, peak_bytes, plan
 from byparts_opset.dtypes import numpy_dtype
 from byparts_opset.evaluate import evaluate
 from byparts_recompute import rematerialize
+from byparts_runtime import build
 
 Array = NDArray[Any]
 SPACES: tuple[Callable[[Value], str] | None, ...] = (
@@ -132,3 +134,15 @@ class Memory:
     def _write(self, v: Value, x: object) -> None:
         whole = np.ascontiguousarray(x, numpy_dtype(v.type.dtype))
         self._bytes(v)[:] = np.frombuffer(whole.tobytes(), np.uint8)
+
+
+@pytest.mark.parametrize("backends", [("numpy",), ("native", "numpy")], ids=" ".join)
+def test_a_program_is_bound_to_arrays_where_its_fetch_is_large(backends: tuple[str, ...]) -> None:
+    """A fetch of a megabyte is computed where the caller gets it; binding places it again."""
+    x = Input(TensorType("f32", (512, 1024)), name="x")
+    program = build(Graph.of([x], [ops.tanh(x * 2.0)]), backends=backends)
+    rows = np.full((512, 1024), 0.25, np.float32)
+    (once,), (bound,) = program(rows), program.bind(rows)()
+
+    np.testing.assert_array_equal(once, bound)
+    np.testing.assert_allclose(bound, np.tanh(0.5), rtol=1e-6)

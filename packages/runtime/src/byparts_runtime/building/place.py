@@ -100,6 +100,7 @@ def place(
         GraphError: the plan would make a program touch bytes that are not its own.
     """
     plan, offered = None if feeds_outside else schedule.plan, dict[int, int]()
+    schedule = _without_memory(schedule)
     if plan is None:
         outputs = _large_fetches(schedule, parts) if results is None else results
         schedule, offered = _with_memory_for(outputs, schedule)
@@ -178,6 +179,16 @@ def _with_memory_for(outputs: Sequence[int], schedule: Schedule) -> tuple[Schedu
     donate = {**schedule.donate, **{k: j for k, j in offered.items() if j in able}}
     graph = Graph((*graph.inputs, *inputs), graph.nodes, graph.outputs)
     return replace(schedule, graph=graph, donate=donate), offered
+
+
+def _without_memory(schedule: Schedule) -> Schedule:
+    """The schedule without the inputs that an earlier placing has added for its results."""
+    graph, count = schedule.graph, schedule.compiled.signature.inputs
+    if len(graph.inputs) == count:
+        return schedule
+    donate = {k: j for k, j in schedule.donate.items() if k < count}
+    graph = Graph(graph.inputs[:count], graph.nodes, graph.outputs)
+    return replace(schedule, graph=graph, donate=donate)
 
 
 def _persistent_blocks(schedule: Schedule) -> tuple[tuple[int, ...], int]:
