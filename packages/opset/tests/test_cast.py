@@ -25,6 +25,29 @@ def test_casts(x: Array, dtype: str, expected: list[float]) -> None:
     assert expected == Cast(dtype).evaluate(x)[0].tolist()
 
 
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+@pytest.mark.parametrize("shape", [(4,), (2, 2), ()])
+def test_f64_is_rounded_to_a_half_once(dtype: str, shape: tuple[int, ...]) -> None:
+    """Numbers next to the middle of two halves, further than f32 tells; either sign; infinities."""
+    last = 2.0 ** {"f16": -10, "bf16": -7}[dtype]
+    middle, least = 1 + last / 2, 1e-12
+    for x, wanted in [
+        (middle, 1.0),
+        (middle + least, 1 + last),
+        (-middle - least, -1 - last),
+        (middle - least, 1.0),
+        (middle + last, 1 + 2 * last),
+        (middle + last - least, 1 + last),
+        (1e300, math.inf),
+        (-math.inf, -math.inf),
+        (-1e-300, -0.0),
+    ]:
+        (y,) = Cast(dtype).evaluate(np.full(shape, x))
+        assert y.shape == shape and (y.astype("f8") == wanted).all()
+        assert (np.signbit(y.astype("f8")) == np.signbit(wanted)).all()
+    assert np.isnan(Cast(dtype).evaluate(np.full(shape, math.nan))[0].astype("f8")).all()
+
+
 def test_gradient_passes_between_floats_only() -> None:
     """f64 to f64; not through integers."""
     check_gradient(Cast("f64"), np.array([1.5]), unranked=True)

@@ -13,7 +13,7 @@ from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.blocks import in_wide_blocks
 from byparts_kernels_numpy.plain import wrapping
 from byparts_kernels_numpy.table import kernels
-from byparts_opset.cast import Cast
+from byparts_opset.cast import Cast, rounded_to_odd
 from byparts_opset.compare import IsFinite, IsInf, IsNan
 from byparts_opset.dtypes import Array
 from byparts_opset.logic import LogicalNot
@@ -83,7 +83,14 @@ def rsqrt(
 @kernels.on(Cast)
 def cast(op: Cast, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
     (x,), (y,) = inputs, outputs
+    if x.dtype == np.float64 and op.dtype == "bf16":
+        return partial(_round_once, x, y)
     return partial(np.copyto, y, x, casting="unsafe")
+
+
+def _round_once(x: Array, y: Array) -> None:
+    """Round f64 to bf16, which NumPy does by way of f32."""
+    np.copyto(y, rounded_to_odd(x), casting="unsafe")
 
 
 def _rsqrt(x: Array, y: Array) -> None:

@@ -13,7 +13,7 @@ from byparts_graph_ir import Node, Value
 from byparts_op_loops.elementwise import element
 from byparts_op_loops.extents import Extent
 from byparts_op_loops.movement import Place
-from byparts_op_loops.narrow import bits, held, loaded, narrowed, wide
+from byparts_op_loops.narrow import bits, held, loaded, narrowed, number, wide
 from byparts_op_loops.regions.nest import Nest
 from byparts_op_loops.regions.steps import Step, is_copy
 from byparts_tensor_ir.expression import Expr, as_expr, const
@@ -84,7 +84,7 @@ class Elements:
         """The number that a node which reads nothing gives, as `of` has elements."""
         v, (part,) = n.outputs[0], self.nest.steps.layout.parts[n]
         if self.moves:
-            return const(part.value, memory_dtype(v, moves=True))
+            return number(part.value, v.type.dtype)
         return narrowed(const(part.value, wide(v.type.dtype)), v.type.dtype)
 
     def _read(self, v: Value, index: Index) -> Expr:
