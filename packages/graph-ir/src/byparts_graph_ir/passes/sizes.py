@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from byparts_graph_ir.model.op import Op
 
 Sizes: TypeAlias = "Mapping[str, int]"
+_Rule: TypeAlias = "tuple[Op, tuple[TensorType, ...]]"
 
 
 def with_sizes(graph: Graph, sizes: Sizes) -> Graph:
@@ -51,10 +52,12 @@ class NamedGraph:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         keys: dict[object, int] = {}
-        groups = []
+        groups, self._firsts = [], list[Node]()
         for node in graph.nodes:
             key = (type(node.op), op_text(node.op), tuple([v.type for v in node.inputs]))
             groups.append(keys.setdefault(key, len(keys)))
+            if len(keys) > len(self._firsts):
+                self._firsts.append(node)
         self.groups = tuple(groups)
 
     def at(self, sizes: Sizes) -> Graph:
@@ -72,17 +75,26 @@ class NamedGraph:
             kind = _sized(v.type, sizes, known)
             name, line = getattr(v, "name", ""), getattr(v, "where", "")
             env[v] = v if kind is v.type else Input(kind, None, name, line)
-        rules: dict[int, tuple[Op, tuple[TensorType, ...]]] = {}
-        nodes = []
+        rules, nodes = self._rules(sizes, known), []
         for old, group in zip(self.graph.nodes, self.groups, strict=True):
-            rule = rules.get(group)
-            if rule is None:
-                rule = rules[group] = _rule(old, sizes, known)
-            node = typed_node(rule[0], tuple([env[v] for v in old.inputs]), old.where, rule[1])
+            op, types = rules[group]
+            node = typed_node(op, tuple([env[v] for v in old.inputs]), old.where, types)
             nodes.append(node)
             env.update(zip(old.outputs, node.outputs, strict=True))
         inputs = tuple([env[v] for v in self.graph.inputs])
         return Graph(inputs, tuple(nodes), tuple([env[v] for v in self.graph.outputs]))
+
+    def check(self, sizes: Sizes) -> None:
+        """Run the shape rules on these numbers, without making a graph.  O(groups).
+
+        Raises:
+            ShapeError: as `at`.
+        """
+        self._rules(sizes, {})
+
+    def _rules(self, sizes: Sizes, known: dict[TensorType, TensorType]) -> list[_Rule]:
+        """For each group the op at these sizes, and the types that it gives."""
+        return [_rule(node, sizes, known) for node in self._firsts]
 
 
 def names_in(graph: Graph) -> frozenset[str]:
@@ -100,9 +112,7 @@ def is_sized(node: Node) -> bool:
     return not body_fields(type(node.op)) or not any(map(_free_names, subgraphs(node.op)))
 
 
-def _rule(
-    node: Node, sizes: Sizes, known: dict[TensorType, TensorType]
-) -> tuple[Op, tuple[TensorType, ...]]:
+def _rule(node: Node, sizes: Sizes, known: dict[TensorType, TensorType]) -> _Rule:
     """The op of a node at these sizes, and the types that it gives."""
     op = bind_fields(node.op, sizes, simplify=False)
     types = [_sized(v.type, sizes, known) for v in node.inputs]

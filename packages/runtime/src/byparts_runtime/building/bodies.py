@@ -10,7 +10,7 @@ alive.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -44,9 +44,11 @@ from byparts_runtime.run.bodies import BranchesRun
 if TYPE_CHECKING:
     from byparts_graph_ir import Control
 
+_MOST_BODIES = 64  # of those that were made last; the bodies of a program of one size are far fewer
+
 
 class Bodies:
-    """Compiles the bodies of ops for the parts and the options of one program.
+    """Compiles the bodies of ops for the parts and the options of one program, or of a family.
 
     A body is in one memory space: its kernels are of the backends of that space, and so is the node
     that runs it.
@@ -65,6 +67,7 @@ class Bodies:
         self.parts = replace(parts, backends=here, transfer=None)
         self.options = replace(options, budget_bytes=None, max_extra_cost=None, commit="copy")
         self.backend = runtime_backend(self.parts.space)
+        self._known: dict[Hashable, Body] = {}
 
     def compiled(
         self, op: Op, types: Types, control: Control, constants: tuple[int, ...]
@@ -122,6 +125,24 @@ class Bodies:
             states: so many outputs are offered the bytes of the inputs at their positions.
             results: positions of outputs that are offered bytes outside the arena, in this order.
         """
+        key = name, graph.digest, tuple(wanted), tuple(fixed), states, tuple(results)
+        body = self._known.get(key)  # that of another size, in which this body has the same sizes
+        if body is None:
+            while len(self._known) >= _MOST_BODIES:
+                self._known.pop(next(iter(self._known)))
+            body = self._made(name, graph, wanted, fixed, states, tuple(results))
+            self._known[key] = body
+        return body
+
+    def _made(
+        self,
+        name: str,
+        graph: Graph,
+        wanted: Sequence[TensorType],
+        fixed: Collection[int],
+        states: int,
+        results: tuple[int, ...],
+    ) -> Body:
         parts, options = self.parts, self.options
         try:
             graph, signature = signature_of(graph, (), (), parts.spaces)
@@ -132,7 +153,7 @@ class Bodies:
             compiled = compile_kernels(lowered, parts, lambda _: self, fixed)
             scheduled = schedule(compiled, parts, options)
             scheduled = replace(scheduled, donate=_donations(scheduled.graph, states))
-            placed = place(scheduled, parts, options, feeds_outside=True, results=tuple(results))
+            placed = place(scheduled, parts, options, feeds_outside=True, results=results)
             return Body(name, with_constants(placed, parts, options))
         except Exception as error:
             add_note(error, f"in {name}")

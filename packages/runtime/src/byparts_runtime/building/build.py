@@ -107,10 +107,14 @@ def build_family(
 
 def bodies_for(parts: Parts, options: BuildOptions) -> Callable[[str], BodyCompiler]:
     """Make the compiler of ops with bodies for a memory space when such an op is first met."""
+    known: dict[str, BodyCompiler] = {}
 
     def make(space: str) -> BodyCompiler:
+        if space in known:
+            return known[space]
         from byparts_runtime.building.bodies import Bodies  # not at the start of every program
 
-        return Bodies(parts, options, space)
+        known[space] = Bodies(parts, options, space)
+        return known[space]
 
     return make

@@ -106,7 +106,7 @@ class Family:
     def _compiled_at(self, sizes: Sizes) -> Compiled:
         """The compiled graph with numbers in the place of names."""
         named = self.compiled
-        self._given.at(sizes)  # what passes have dropped may not hold for this size
+        self._given.check(sizes)  # what passes have dropped may not hold for this size
         graph, constants = self._graph.at(sizes), self._constant_graph.at(sizes)
         named.signature.check_updates(graph)
         kernels = Kernels(self.parts.backends, self.bodies)
@@ -195,8 +195,8 @@ def _facts(compiled: Compiled) -> tuple[Any, ...]:
 
 
 def unshared(family: Family) -> Optional[str]:
-    """Why a new size would compile again: names the nodes; `None` where nothing is compiled."""
+    """What a new size compiles again, as text; `None` where nothing is compiled."""
     if not family.unshared:
         return None
     more = f" and {len(family.unshared) - 1} more" if len(family.unshared) > 1 else ""
-    return f"compiled for each size: {family.unshared[0]}{more}"
+    return f"for each size anew {family.unshared[0]}{more}"

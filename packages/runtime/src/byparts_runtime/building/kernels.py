@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Optional, Protocol
 from byparts_graph_ir import (
     Backend,
     Copy,
+    Fused,
     GraphError,
     Kernel,
     KernelFamily,
@@ -168,6 +169,7 @@ class Kernels:
             kernel = Kernel(partial(copy, types[0].size_bytes))
             return NodeKernel(runtime_backend(self.spaces[node.op.space]), kernel)
         refusals, sized = [], is_sized(node)
+        for_each: Optional[NodeKernel] = None  # of a backend that has none for all sizes
         for backend in self.backends:
             if not backend.supports(node.op):
                 refusals.append(f"{backend.name}: has no kernel for it")
@@ -186,7 +188,14 @@ class Kernels:
                 add_note(error, f"while compiling {describe(node)} on {backend.name!r}")
                 raise
             fixed = constants if backend.kernels.compiled(node.op) else ()
-            return NodeKernel(backend, kernel, fixed, family=family)
+            made = NodeKernel(backend, kernel, fixed, family=family)
+            if family is None or family.shared or not backend.kernels.symbolic(node.op):
+                return made
+            refusals.append(f"{backend.name}: has no kernel for all sizes of it")
+            if not isinstance(node.op, Fused):  # the parts of a region may have such kernels
+                for_each = for_each or made
+        if for_each is not None:
+            return for_each
         if not sized and type(node.op).control is not Op.control:
             # its bodies are compiled for each size, and this stands for them
             return NodeKernel(runtime_backend(next(iter(self.spaces.values()))), Kernel(_unsized))

@@ -14,6 +14,7 @@ from byparts_graph_ir import Graph
 from byparts_runtime.memory.plan import Plan, Planner
 
 MOST_UNUSED = 2  # the values of a plan may be so many times as large as those that it is taken for
+MOST_KEPT = 16  # plans of one order of nodes, by size
 
 Key = tuple[Any, ...]
 
@@ -30,17 +31,19 @@ class KnownPlans:
 
     def __init__(self, planner: Planner) -> None:
         self.planner, self.reused = planner, False
-        self._plans: dict[Key, tuple[tuple[int, ...], Plan]] = {}  # sizes in bytes, and the plan
+        self._plans: dict[Key, list[tuple[tuple[int, ...], Plan]]] = {}  # sizes in bytes, and plan
 
     def __call__(self, graph: Graph, **facts: Any) -> Plan:
-        """The plan of the last size that was as large, or a new one."""
+        """The plan of an earlier size that was as large, or a new one."""
         key, sizes = _key(graph, facts), _sizes(graph, facts["kernels"])
-        known = self._plans.get(key)
-        self.reused = known is not None and _fits(sizes, known[0])
-        if known is not None and self.reused:
-            return known[1]
+        plans = self._plans.setdefault(key, [])
+        known = next((plan for room, plan in plans if _fits(sizes, room)), None)
+        self.reused = known is not None
+        if known is not None:
+            return known
         plan = self.planner(graph, **facts)
-        self._plans[key] = sizes, plan
+        # a smaller plan would be for a part of the sizes that this one is for
+        plans[:] = [(sizes, plan), *[p for p in plans if not _fits(p[0], sizes)]][:MOST_KEPT]
         return plan
 
     def forget(self) -> None:

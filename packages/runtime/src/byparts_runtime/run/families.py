@@ -149,11 +149,9 @@ class Families:
         values = tuple(variables.values())
         try:
             types = known_types(graph, named)
-            family = build_family(graph, types, values, updates, options)
+            return build_family(graph, types, values, updates, options)
         except NoFamily as error:
             return f"built for one size: {error}"
-        reason = unshared(family)
-        return family if reason is None else reason
 
     def _keep(self, key: Hashable, family: Union[Family, str]) -> None:
         self._known[key] = family
@@ -172,7 +170,9 @@ def _program(family: Family, types: Types, arena: Optional[Arena]) -> Program:
 
 def _sentence(family: Family, feeds: int) -> str:
     types = [v.type for v in family.compiled.graph.inputs[:feeds]]
-    return f"compiled once for every size of {_listed(tuple(types))}"
+    rest = unshared(family)
+    but = "" if rest is None else f", but {rest}"
+    return f"compiled once for every size of {_listed(tuple(types))}{but}"
 
 
 def _listed(types: Types) -> str:
