@@ -257,3 +257,57 @@ def test_hundreds_of_programs_of_a_named_dimension(backends: tuple[str, ...]) ->
     report = named_campaign(backends, 500 if backends == ("numpy",) else 100, 1000)
 
     assert not report.failures, str(report)
+
+
+LOSSES = {
+    "mean of squares": lambda y: ops.mean((y - 0.5) ** 2),
+    "sum of squares": lambda y: ops.sum(y * y),
+    "softmax over rows": lambda y: ops.sum(ops.softmax(y, axis=0) ** 2),
+    "mean of columns": lambda y: ops.sum(ops.mean(y, (1,)) ** 3),
+    "reshaped": lambda y: ops.mean(ops.reshape(y, (-1,)) ** 2),
+}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("backends", [("numpy",), ("native", "numpy")], ids=" ".join)
+def test_a_step_of_training_is_for_every_batch(loss: str, backends: tuple[str, ...]) -> None:
+    """Gradients read shapes and counts of what has names ("broadcast as that", "how many")."""
+    w = Input(TensorType("f32", (4, 3)), name="w")
+    value = LOSSES[loss](ops.relu(ROWS @ w) + ROWS[:, :1])
+    (dw,) = gradients(value, [w])
+    graph = _graph(ROWS, w, outputs=[value, w - dw * 0.1])
+    weight, wanted = Variable("w", _numbers(4, 3)), _numbers(4, 3)
+    program = build(graph, variables=[weight], updates=[weight], backends=backends)
+
+    assert program.why == "compiled once for every size of f32[n,4]"
+    for n in (3, 1, 7, 64, 3):
+        (got,) = program(_numbers(n, 4))
+        at_n = specialize(graph, [TensorType("f32", (n, 4)), w.type])
+        total, wanted = evaluate(at_n, _numbers(n, 4), wanted)
+        np.testing.assert_allclose(got, total, rtol=1e-5)
+        np.testing.assert_allclose(weight.read(), wanted, rtol=1e-4, atol=1e-6)
+
+
+def test_a_node_that_is_refused_for_all_sizes_goes_to_the_next_backend() -> None:
+    """And not the whole program: `why` says that nothing is compiled again."""
+    asked = []
+
+    def refuses(op: Any, types: Any, constants: Any) -> Any:
+        asked.append(types)
+        if not types[0].static:
+            raise Refused("numbers alone")
+        return Kernel(lambda inputs, outputs, *_: lambda: np.exp(inputs[0], out=outputs[0]))
+
+    some = Backend("some", make().view, Table("kernel"))
+    some.kernels.compiles(ops.Exp, symbolic=True)(refuses)
+    graph = _graph(ROWS, outputs=[ops.exp(ROWS * 2.0)])
+    program = build(graph, backends=(some, "numpy"))
+
+    np.testing.assert_allclose(program(_numbers(5, 4))[0], np.exp(_numbers(5, 4) * 2))
+    assert program.why == "compiled once for every size of f32[n,4]"
+    assert len(asked) == 1
+    alone = build(_graph(ROWS, outputs=[ops.exp(ROWS)]), backends=(some,))
+    np.testing.assert_array_equal(alone(_numbers(5, 4))[0], np.exp(_numbers(5, 4)))
+    assert alone.why.startswith(
+        "compiled once for every size of f32[n,4], but for each size anew exp: (f32[n,4])"
+    )

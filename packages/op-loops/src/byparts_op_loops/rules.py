@@ -106,7 +106,9 @@ class LoopKernels(Table[Any]):
 
 
 def is_symbolic(op: Op, types: Sequence[TensorType]) -> bool:
-    """Whether some dimension of an input or an output is no number."""
+    """Whether some dimension of an input or an output, or a field of the op, is no number yet."""
+    if any(isinstance(getattr(op, name), str) for name in op.size_fields):
+        return True
     return not all(t.static for t in (*types, *op.infer(*types)))
 
 

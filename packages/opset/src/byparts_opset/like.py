@@ -4,6 +4,8 @@
 the running program knows which.  These ops say "as that one": they read the type of `like`, never
 its bytes (`ignores`), and with enough of the types known each is an ordinary static op, or nothing
 (`canonical`), so a static graph never carries one.  The functions go straight there if they can.
+Where dimensions have names, an op stays as it is until the graph is lowered, since it can be
+evaluated on arrays of any size; then it is an ordinary op on the names (`decompose`).
 """
 
 from __future__ import annotations
@@ -15,7 +17,17 @@ from typing import ClassVar
 import numpy as np
 
 import byparts_opset as ops
-from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
+from byparts_graph_ir import (
+    Dimension,
+    Node,
+    Op,
+    Sample,
+    ShapeError,
+    TensorType,
+    Types,
+    Value,
+    dimension,
+)
 from byparts_opset.broadcast import broadcast_shape, meet_dims, normal_axes, same_shape
 from byparts_opset.constant import Number, exact
 from byparts_opset.dtypes import NUMBERS, Array, dtype_name, narrow, require, total_dtype, wide
@@ -42,15 +54,20 @@ class Like(Op):
 
     infer_unranked = infer
 
-    def static(self, x: Value, like: Value) -> Value | None:
-        """The same by ordinary ops, or `None` where the types do not tell enough."""
-        raise NotImplementedError(f"{type(self).__name__}: write `static`")
+    def known(self, x: Value, like: Value) -> Value | None:
+        """The same by ordinary ops on numbers and names; `None` where a dimension is unknown."""
+        raise NotImplementedError(f"{type(self).__name__}: write `known`")
 
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
-        return self.decompose(*node.inputs)
+        return self.simplest(*node.inputs)
+
+    def simplest(self, x: Value, like: Value) -> tuple[Value, ...] | None:
+        """The same by ops that can be evaluated; `None` where there are none."""
+        whole = same_shape(x.type, like.type) or like.type.static
+        return self.decompose(x, like) if whole else None
 
     def decompose(self, x: Value, like: Value) -> tuple[Value, ...] | None:
-        y = x if same_shape(x.type, like.type) else self.static(x, like)
+        y = x if same_shape(x.type, like.type) else self.known(x, like)
         return None if y is None else (y,)
 
     @classmethod
@@ -74,8 +91,9 @@ class BroadcastLike(Like):
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (sum_like(dy, node.inputs[0]), None)
 
-    def static(self, x: Value, like: Value) -> Value | None:
-        return ops.BroadcastTo(like.type.dims)(x) if like.type.static else None
+    def known(self, x: Value, like: Value) -> Value | None:
+        shape = _known_shape(like)
+        return None if shape is None else ops.BroadcastTo(shape)(x)
 
 
 class SumLike(Like):
@@ -97,7 +115,10 @@ class SumLike(Like):
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (broadcast_like(dy, node.inputs[0]), None)
 
-    def static(self, x: Value, like: Value) -> Value | None:
+    def simplest(self, x: Value, like: Value) -> tuple[Value, ...] | None:
+        return self.decompose(x, like)  # which names no dimension in an op
+
+    def known(self, x: Value, like: Value) -> Value | None:
         if x.type.shape is None or like.type.shape is None:
             return None
         lead = len(x.type.shape) - len(like.type.shape)
@@ -130,8 +151,9 @@ class ReshapeLike(Like):
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (reshape_like(dy, node.inputs[0]), None)
 
-    def static(self, x: Value, like: Value) -> Value | None:
-        return ops.Reshape(like.type.dims)(x) if like.type.static else None
+    def known(self, x: Value, like: Value) -> Value | None:
+        shape = _known_shape(like)
+        return None if shape is None else ops.Reshape(shape)(x)
 
 
 class CountLike(Op):
@@ -154,14 +176,22 @@ class CountLike(Op):
         return (narrow(exact(prod(x.shape[a] for a in axes), dtype_name(x.dtype)), x.dtype),)
 
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
-        return self.decompose(*node.inputs)
+        return self.simplest(*node.inputs)
+
+    def simplest(self, x: Value) -> tuple[Value, ...] | None:
+        """The count as a number; `None` where a dimension has a name or is unknown."""
+        count = self._count(x)
+        return (ops.fill(count, x.type.dtype),) if isinstance(count, int) else None
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        count = self._count(x)
+        return None if count is None else (ops.Fill(count, x.type.dtype)(),)
+
+    def _count(self, x: Value) -> int | str | None:
         if x.type.shape is None:
             return None
         dims = [x.type.shape[a] for a in normal_axes(self.name, self.axes, len(x.type.shape))]
-        known = [d for d in dims if isinstance(d, int)]
-        return (ops.fill(prod(known), x.type.dtype),) if len(known) == len(dims) else None
+        return None if None in dims else dimension("*".join(["1", *[f"({d})" for d in dims]]))
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -209,10 +239,18 @@ def ones_like(x: Value) -> Value:
     return fill_like(x, 1)
 
 
-def _simplest(op: Op, *inputs: Value) -> Value:
+def _simplest(op: Like | CountLike, *inputs: Value) -> Value:
     """By ordinary ops where the types tell enough."""
-    outputs = op.decompose(*inputs)
+    outputs = op.simplest(*inputs)
     return op(*inputs) if outputs is None else outputs[0]
+
+
+def _known_shape(x: Value) -> tuple[int | str, ...] | None:
+    """The shape of x in numbers and names; `None` if a dimension is unknown."""
+    if x.type.shape is None:
+        return None
+    known = tuple([d for d in x.type.shape if d is not None])
+    return known if len(known) == len(x.type.shape) else None
 
 
 def _decided(d: Dimension, to: Dimension) -> bool:
