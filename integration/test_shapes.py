@@ -26,6 +26,7 @@ from byparts_graph_ir import (
     Value,
     specialize,
 )
+from byparts_graph_ir.passes.sizes import is_sized
 from byparts_kernels_numpy import make
 from byparts_memplan import plan
 from byparts_opset.elementwise import Unary
@@ -311,3 +312,34 @@ def test_a_node_that_is_refused_for_all_sizes_goes_to_the_next_backend() -> None
     assert alone.why.startswith(
         "compiled once for every size of f32[n,4], but for each size anew exp: (f32[n,4])"
     )
+
+
+def test_names_of_the_runtime_are_refused() -> None:
+    x = Input(TensorType("f32", ("_size_0", 4)), name="x")
+    graph = _graph(x, outputs=[x * 2.0])
+
+    message = "dimension '_size_0' of f32.* names that begin with '_size_' are given by the runtime"
+    with pytest.raises(GraphError, match=message):
+        build(graph, backends=("numpy",))
+    with pytest.raises(GraphError, match=message):
+        Executor(backends=("numpy",))(graph, _numbers(2, 4))
+
+
+def test_a_number_inside_a_body_may_be_an_expression_of_names() -> None:
+    """The types in the body are those of one number; how many rows there are is a field of an op."""
+    y = Input(TensorType("f32", ()), name="y")
+    body = Graph.of([y], [y * ops.Fill("_size_0")()])
+    node = ops.Call(body)(Input(TensorType("f32", ()))).node
+
+    assert node is not None and not is_sized(node)
+
+
+def test_a_pass_that_fails_on_names_is_told() -> None:
+    """Not in silence, since each size is compiled then."""
+
+    def numbers_alone(graph: Graph) -> Graph:
+        return graph if graph.inputs[0].type.shape[0] + 0 else graph  # type: ignore[operator,index]
+
+    with pytest.warns(RuntimeWarning, match="each size is built by itself, .* there is a TypeError"):
+        program = build(_graph(ROWS, outputs=[ROWS * 2.0]), passes=(numbers_alone,))
+    np.testing.assert_array_equal(program(_numbers(2, 4))[0], _numbers(2, 4) * 2)

@@ -145,6 +145,8 @@ def _sized(kind: TensorType, sizes: Sizes, known: dict[TensorType, TensorType]) 
 def _free_names(body: Graph) -> frozenset[str]:
     """The names in a body that are not its own: not in the dimensions of its inputs."""
     shapes = [v.type.shape or () for v in body.values]
+    fields = [getattr(node.op, name) for node in body.nodes for name in node.op.size_fields]
+    shapes.append(tuple([field for field in fields if isinstance(field, str)]))
     inside = frozenset([n for shape in shapes for d in shape for n in names_of(d)])
     bodies = [s for node in body.nodes if body_fields(type(node.op)) for s in subgraphs(node.op)]
     own = {name for name in names_in(body) if not name.startswith(OF_THE_PROGRAM)}

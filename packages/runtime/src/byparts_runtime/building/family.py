@@ -1,7 +1,7 @@
 """`Family`: a graph of named dimensions, lowered and compiled once, placed for each size.
 
     named graph -> lower -> compile          once: passes, regions and kernels know names alone
-                -> sizes -> schedule -> place -> load      for each size: `Family.program`
+                -> sizes -> schedule -> place -> load      for each size: `Family.at`
 
 What is decided by a number is decided at the size, or holds for a range of sizes and is checked:
 
@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, Optional
+from warnings import warn
 
 from byparts_graph_ir import Graph, GraphError, MissingRule, Node, ShapeError, Stage
 from byparts_graph_ir.model.frozen import replace
@@ -183,8 +184,12 @@ def family_of(
     try:
         lowered = lower(graph, signature, parts, named=True)
         compiled = compile_kernels(lowered, parts, bodies)
-    except Exception as error:  # of a pass or a rule that knows numbers alone: any
+    except GraphError as error:
         raise NoFamily(f"{type(error).__name__}: {error}") from error
+    except Exception as error:  # of a pass or a rule that knows numbers alone: any
+        said = f"{type(error).__name__}: {error}"
+        warn(f"each size is built by itself, since with names there is a {said}", RuntimeWarning)
+        raise NoFamily(said) from error
     return Family(graph, compiled, parts, options, bodies)
 
 

@@ -29,7 +29,7 @@ class _DifferError(Exception):
     """Two graphs differ in more than numbers of dimensions."""
 
 
-def shape_of(graph: Graph) -> tuple[Any, ...]:
+def common_form(graph: Graph) -> tuple[Any, ...]:
     """What two graphs must have in common to be generalized: classes of ops, and what they read."""
     ids = graph.ids
     nodes = [(type(n.op), tuple([ids[v] for v in n.inputs])) for n in graph.nodes]
@@ -63,7 +63,7 @@ class _Pairs:
         self.known: dict[Pair, Dimension] = dict(names)
 
     def graph(self, one: Graph, other: Graph) -> Graph:
-        if shape_of(one) != shape_of(other):
+        if common_form(one) != common_form(other):
             raise _DifferError
         new: dict[Value, Value] = {}
         for v, w in zip(one.inputs, other.inputs, strict=True):

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from byparts_graph_ir import Dimension, Graph, TensorType, Types, infer_inputs
-from byparts_graph_ir.passes.specialize import OF_THE_PROGRAM
+from byparts_graph_ir import Dimension, Graph, GraphError, TensorType, Types, infer_inputs
+from byparts_graph_ir.passes.specialize import OF_THE_PROGRAM, names_of
 
 
 def named_types(feeds: Sequence[TensorType], types: Types) -> Types:
@@ -25,6 +25,21 @@ def named_types(feeds: Sequence[TensorType], types: Types) -> Types:
     """
     names: dict[int, str] = {}
     return tuple([_named(old, new, names) for old, new in zip(feeds, types, strict=True)])
+
+
+def check_names(feeds: Types) -> None:
+    """Refuse names that the runtime gives itself.
+
+    Raises:
+        GraphError: a dimension of a feed has such a name.
+    """
+    for kind in feeds:
+        for name in [n for d in kind.shape or () for n in names_of(d)]:
+            if name.startswith(OF_THE_PROGRAM):
+                raise GraphError(
+                    f"dimension {name!r} of {kind}: names that begin with {OF_THE_PROGRAM!r} are "
+                    "given by the runtime; take another one"
+                )
 
 
 def known_types(graph: Graph, types: Types) -> Types:

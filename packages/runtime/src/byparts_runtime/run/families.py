@@ -15,8 +15,8 @@ from typing import Optional, Union
 from byparts_graph_ir import Graph, Types, compatible, sizes_of
 from byparts_runtime.building.build import build_family
 from byparts_runtime.building.family import Family, NoFamily, unshared
-from byparts_runtime.building.generalize import shape_of
-from byparts_runtime.building.named import known_types, named_types
+from byparts_runtime.building.generalize import common_form
+from byparts_runtime.building.named import check_names, known_types, named_types
 from byparts_runtime.building.options import BuildOptions
 from byparts_runtime.building.signature import Bound
 from byparts_runtime.memory.arena import Arena
@@ -62,11 +62,13 @@ class Families:
 
         Raises:
             ShapeError: one name is two numbers.
+            GraphError: a name is one that only the runtime gives.
         """
         feeds = tuple([v.type for v in graph.inputs[: len(types)]])
         self.why = ""
         if len(types) + len(variables) != len(graph.inputs) or all([t.static for t in feeds]):
             return None
+        check_names(feeds)
         if not all([compatible(old, new) for old, new in zip(feeds, types, strict=True)]):
             return None  # an error of the caller, which specializing reports
         family = self._of(graph, named_types(feeds, types), variables, updates, options)
@@ -93,7 +95,7 @@ class Families:
         whatever the family is used for is compared with the graph that was asked for.
         """
         self.why = ""
-        key = (shape_of(graph), tuple(variables.items()), updates, options)
+        key = (common_form(graph), tuple(variables.items()), updates, options)
         examples = self._examples.get(key)
         if examples is None:
             self._examples[key] = Examples(graph, len(graph.inputs) - len(variables))
@@ -118,6 +120,7 @@ class Families:
     ) -> str:
         """Make the family of a graph of named dimensions; its sentence, or why there is none."""
         feeds = tuple([v.type for v in graph.inputs[: len(graph.inputs) - len(variables)]])
+        check_names(feeds)
         family = self._of(graph, feeds, variables, updates, options)
         return family if isinstance(family, str) else _sentence(family, len(feeds))
 
