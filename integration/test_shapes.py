@@ -326,7 +326,7 @@ def test_names_of_the_runtime_are_refused() -> None:
 
 
 def test_a_number_inside_a_body_may_be_an_expression_of_names() -> None:
-    """The types in the body are those of one number; how many rows there are is a field of an op."""
+    """The types in the body are those of one number; the number of rows is a field of an op."""
     y = Input(TensorType("f32", ()), name="y")
     body = Graph.of([y], [y * ops.Fill("_size_0")()])
     node = ops.Call(body)(Input(TensorType("f32", ()))).node
@@ -338,8 +338,44 @@ def test_a_pass_that_fails_on_names_is_told() -> None:
     """Not in silence, since each size is compiled then."""
 
     def numbers_alone(graph: Graph) -> Graph:
-        return graph if graph.inputs[0].type.shape[0] + 0 else graph  # type: ignore[operator,index]
+        graph.inputs[0].type.shape[0] + 0  # type: ignore[operator,index]
+        return graph
 
-    with pytest.warns(RuntimeWarning, match="each size is built by itself, .* there is a TypeError"):
+    with pytest.warns(
+        RuntimeWarning, match="each size is built by itself, .* there is a TypeError"
+    ):
         program = build(_graph(ROWS, outputs=[ROWS * 2.0]), passes=(numbers_alone,))
     np.testing.assert_array_equal(program(_numbers(2, 4))[0], _numbers(2, 4) * 2)
+
+
+@pytest.mark.parametrize("backends", [("numpy",), ("native", "numpy")], ids=" ".join)
+def test_tokens_are_decoded_by_one_program(backends: tuple[str, ...]) -> None:
+    """Attention over the first rows of a cache, how many is a value; from Python, and in a loop."""
+    rows, width, count = 16, 4, 12
+    token = Input(TensorType("f32", (1, width)), name="token")
+    n = Input(TensorType("i64", ()), name="n")
+    cache = Input(TensorType("f32", (rows, width)), name="cache")
+
+    def step(x: Value, n: Value, cache: Value) -> tuple[Value, Value, Value]:
+        cache = ops.scatter(cache, ops.reshape(n, (1,)), x)
+        seen = ops.arange(0, rows, dtype="i64") <= n
+        scores = ops.where(seen, x @ ops.transpose(cache, (1, 0)), ops.fill(-np.inf))
+        return ops.tanh(ops.softmax(scores, -1) @ cache + x), n + 1, cache
+
+    first, written = _numbers(1, width), np.zeros((rows, width), np.float32)
+    y, _, new = step(token, n, cache)
+    graph, variable = _graph(token, n, cache, outputs=[y, new]), Variable("cache", written)
+    run, x, past = Executor(backends=backends), first, np.empty((0, width), np.float32)
+    for i in range(count):
+        past = np.concatenate([past, x])
+        weights = np.exp(x @ past.T)
+        wanted = np.tanh(weights @ past / weights.sum() + x)
+        (x,) = run(graph, x, np.int64(i), variables=[variable], updates=[variable])
+        np.testing.assert_allclose(x, wanted, rtol=1e-5)
+    assert run.statistics.misses == 1
+
+    whole = ops.while_loop(lambda x, n, cache: n < count, step, (token, ops.fill(0, "i64"), cache))
+    looped = build(_graph(token, cache, outputs=[whole[0], whole[2]]), backends=backends)
+    last, filled = looped(first, written)
+    np.testing.assert_allclose(last, x, rtol=1e-4)
+    np.testing.assert_allclose(filled, variable.read(), rtol=1e-4)
