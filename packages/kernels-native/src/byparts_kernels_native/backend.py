@@ -49,6 +49,7 @@ def make() -> Backend:
         stretches=True,
         loops=True,
         sub_byte=_takes_sub_byte,
+        slow_to_build=True,
     )
 
 

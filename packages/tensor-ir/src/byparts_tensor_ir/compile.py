@@ -33,7 +33,7 @@ FLAGS = (
 )
 EMITTERS = ("c", "llvm")
 _COMPILE_S = 600.0  # one that takes longer hangs
-_PROBE = Source("byparts_probe", 'extern "C" void byparts_probe(void **) {}', frozenset(), 0)
+_PROBE = 'extern "C" void byparts_probe(void **) {}\n'
 
 
 class CompilerError(GraphError):
@@ -93,7 +93,8 @@ def default_emitter() -> str:
 
 @lru_cache(maxsize=8)  # of those that work
 def _probe(path: str, version: str, flags: str) -> None:
-    compiled([_PROBE])
+    # Without the header, which takes a second to compile: a program may never need it.
+    loaded(_PROBE, [*FLAGS, *target().compiler_flags], header=False)
 
 
 def compiled(sources: Sequence[Source]) -> dict[str, int]:

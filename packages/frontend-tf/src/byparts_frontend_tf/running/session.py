@@ -26,7 +26,9 @@ from byparts_runtime import Executor
 
 _PLANS = 1024  # sets of fetches and feeds whose plan is remembered
 _PROGRAMS = 512
-defaults: dict[str, Any] = {"backends": "auto"}  # of sessions that are given none
+# Of sessions that are given none.  "wait": whether the first run waits for a compiler; many programs
+# end before it would have been worth its time.
+defaults: dict[str, Any] = {"backends": "auto", "wait": False}
 
 
 class BaseSession:
@@ -82,7 +84,10 @@ class BaseSession:
             with self._lock:
                 if self._executor is None:
                     self._executor = Executor(
-                        backends=self._backends, capacity=_PROGRAMS, planner=quick_planner()
+                        backends=self._backends,
+                        capacity=_PROGRAMS,
+                        planner=quick_planner(),
+                        wait=defaults["wait"],
                     )
         return self._executor
 

@@ -26,7 +26,7 @@ def load(
         MemoryError: there is no memory for the arena.
         CaptureRefused: `capture=True`, and a backend cannot.
     """
-    _check_arena(arena, parts.space)
+    check_arena(arena, parts.space)
     return Program(with_constants(placed, parts, options), arena)
 
 
@@ -60,7 +60,12 @@ def computed(compiled: Compiled, parts: Parts, alignment: int) -> tuple[Bytes, .
     return bound.outputs
 
 
-def _check_arena(arena: Optional[Arena], space: Space) -> None:
+def check_arena(arena: Optional[Arena], space: Space) -> None:
+    """Refuse what is no arena, and one of another memory space.
+
+    Raises:
+        GraphError: says which.
+    """
     if not isinstance(arena, (Arena, type(None))):
         raise GraphError(f"arena={arena!r:.60}: give an Arena, or nothing for its own")
     if arena is not None and arena.space.name != space.name:

@@ -50,6 +50,8 @@ class BuildOptions(Frozen):
         max_stack_bytes: the most that the growing stack of a loop may take: that of the gradient of
             a `While` without `max_rounds`.
         rematerialize: the pass that computes values again; "auto": as installed.
+        wait: whether a build waits for the compiler of a backend that generates code.  `False`: the
+            program starts on the other backends and changes at a fixed call (`run/change.py`).
     """
 
     backends: BackendsArgument = ("numpy",)
@@ -66,6 +68,7 @@ class BuildOptions(Frozen):
     costs: Optional[Cost] = None
     max_stack_bytes: int = 1 << 32
     rematerialize: PassArgument = "auto"
+    wait: bool = True
 
     def __post_init__(self) -> None:
         if not _is_whole(self.alignment):
@@ -74,6 +77,8 @@ class BuildOptions(Frozen):
             raise GraphError(f"commit={self.commit!r:.60}: expected one of {', '.join(COMMITS)}")
         if not (isinstance(self.capture, bool) or self.capture == "auto"):
             raise ArgumentError(f'capture={self.capture!r:.60}: give True, False or "auto"')
+        if not isinstance(self.wait, bool):
+            raise ArgumentError(f"wait={self.wait!r:.60}: give True or False")
         if not (_is_whole(self.max_stack_bytes) and self.max_stack_bytes >= 0):
             raise ArgumentError(
                 f"max_stack_bytes={self.max_stack_bytes!r:.60}: give a number of bytes, as 1 << 30"

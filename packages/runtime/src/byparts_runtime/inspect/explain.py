@@ -58,6 +58,7 @@ def explain(
     machine: Machine,
     profile: Optional[Profile] = None,
     width: Optional[int] = None,
+    change: str = "",
     *,
     source: bool = False,
     stages: bool = False,
@@ -69,6 +70,7 @@ def explain(
         machine: the program.
         profile: how long its steps took, if that is known.
         width: of a line, in letters.
+        change: on which kernels it runs, if that changes.
         source: whether the code that was generated for the nodes follows.
         stages: whether it follows how that code came about.
 
@@ -79,7 +81,9 @@ def explain(
     loaded = machine.loaded
     rows = list(_Rows(loaded, profile).rows())
     lines = [line for stage in history for line in _wrapped(str(stage), 2, most)]
-    totals = [line for total in _totals(machine, profile) for line in _wrapped(total, 11, most)]
+    last = [f"kernels    {change}"] if change else []
+    totals = [*_totals(machine, profile), *last]
+    totals = [line for total in totals for line in _wrapped(total, 11, most)]
     body = [line for row in table(_COLUMNS, rows, most) for line in _wrapped(row, 6, most)]
     more = [_stages_of] * stages + [_source_of] * source
     texts = [text for text_of in more for text in _texts(loaded, text_of)]

@@ -35,6 +35,7 @@ from byparts_runtime.run.step import Step
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # for people who look, and then imported; not at the start of every program
     from byparts_runtime.inspect.profile import Profile
+    from byparts_runtime.run.change import Change
 
 
 NUMBERS = "compiled for its types, which are numbers"
@@ -46,12 +47,15 @@ class Program:
     Attributes:
         why: for which sizes it was compiled, and why for no others.
         last_profile: the result of the last call of `profile`.
+        change: when it changes to generated code, or did, if it started without (`wait=False`).
     """
 
     @checked
     def __init__(self, loaded: Loaded, arena: Optional[Arena] = None, why: str = NUMBERS) -> None:
         self.why = why
         self.last_profile: Optional[Profile] = None
+        self.change: Optional[Change] = None
+        self._counts: Optional[Change] = None  # the same, until it has changed
         self._loaded, self._arena = loaded, arena
         self._making = make_lock()
         self._own: Optional[Machine] = None
@@ -66,7 +70,21 @@ class Program:
             Exception: what a kernel raised, with notes that say where; no variable has changed.
         """
         self._called = True
+        if self._counts is not None and self._counts.next_call():
+            self._change_now()
         return (self._own or self._machine).run(feeds)
+
+    def change_at(self, change: Change) -> None:
+        """Let the program change to other kernels when `change` says so."""
+        self.change = self._counts = change
+
+    def _change_now(self) -> None:
+        """Go on with what the change built; as before where it built nothing."""
+        with self._making:  # several threads may come here; the first one changes
+            change, self._counts = self._counts, None
+            loaded = None if change is None else change.take()
+            if loaded is not None:  # a call that runs meanwhile ends on the machine that it has
+                self._loaded, self._own = loaded, None
 
     def bind(self, *feeds: Any) -> BoundProgram:
         """The same program on these very arrays: refill them in place and call it, for hot loops.
@@ -77,7 +95,11 @@ class Program:
             ShapeError: one is not of its type.
             GraphError: one is elsewhere, or not contiguous and aligned, so that it could only be
                 read by copying.
+
+        A program that is to change to generated code does so now: who binds calls it often.
         """
+        if self._counts is not None:
+            self._change_now()
         loaded = self._loaded
         loaded.check_count(feeds)
         types = self.feed_types
@@ -151,7 +173,8 @@ class Program:
         machine = self._machine
         with machine.lock, machine.arena.lock:
             history, times = self.stages, self.last_profile
-            return explain(history, machine, times, width, source=source, stages=stages)
+            change = "" if self.change is None else str(self.change)
+            return explain(history, machine, times, width, change, source=source, stages=stages)
 
     def profile(self, *feeds: object, runs: int = 10) -> Profile:
         """Time each step, the median of some runs.  The variables stay as they are."""
