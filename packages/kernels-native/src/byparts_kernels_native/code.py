@@ -6,7 +6,8 @@ import ctypes
 import hashlib
 from collections.abc import Sequence
 from functools import partial
-from threading import Lock
+from queue import SimpleQueue
+from threading import Lock, Thread
 from typing import Any
 
 from byparts_graph_ir import BackendError, Refused
@@ -87,13 +88,7 @@ def _compile(files: Sequence[Sequence[Any]]) -> None:
     if len(files) < 2:
         made = list(map(_tried, files))
     else:
-        from concurrent.futures import ThreadPoolExecutor  # where there is much to compile
-
-        made = []
-        with ThreadPoolExecutor(processors()) as pool:
-            for found in pool.map(_tried, files):
-                made.append(found)
-                report(len(made), len(files), what)
+        made = _beside(files, what)
     for some, found in zip(files, made, strict=True):
         if isinstance(found, dict):
             _addresses.update(found)
@@ -103,6 +98,35 @@ def _compile(files: Sequence[Sequence[Any]]) -> None:
             _refused[some[0].name] = found
         for s in some:
             del _waiting[s.name]
+
+
+def _beside(
+    files: Sequence[Sequence[Any]], what: str
+) -> list[dict[str, int] | CompilerError]:
+    """Compile files beside each other.
+
+    In daemon threads, unlike those of a pool: a process that ends while a program of it is built
+    beside (`wait=False`) does not wait for its compilers.
+    """
+    rest, results = iter(list(enumerate(files))), SimpleQueue[Any]()
+
+    def work() -> None:
+        for i, some in rest:
+            try:
+                results.put((i, _tried(some), None))
+            except BaseException as error:  # raised again below
+                results.put((i, {}, error))
+
+    for _ in range(min(processors(), len(files))):
+        Thread(target=work, daemon=True).start()
+    made: dict[int, dict[str, int] | CompilerError] = {}
+    for _ in files:
+        i, found, error = results.get()
+        if error is not None:
+            raise error
+        made[i] = found
+        report(len(made), len(files), what)
+    return [made[i] for i in range(len(files))]
 
 
 def _tried(some: Sequence[Any]) -> dict[str, int] | CompilerError:

@@ -75,7 +75,7 @@ class Change:
             return self.calls >= self.changes_at
 
     def take(self) -> Optional[Loaded]:
-        """What was built, waiting for it; `None`, with a warning, where that failed."""
+        """What was built, waiting for it; `None` where that failed."""
         with self._lock:
             if self._thread is not None and self._process == os.getpid():
                 self._thread.join()
@@ -83,10 +83,11 @@ class Change:
                 self._run()
             self._thread = None
             made, self._made = self._made, None
-        if made is None:
-            text = f"the program goes on without {self.names}: {self.error}"
-            warn(text, RuntimeWarning, stacklevel=4)
-        return made
+            return made
+
+    def warn(self) -> None:
+        """Warn that the program stays on its first kernels."""
+        warn(f"going on without {self.names}: {self.error}", RuntimeWarning, stacklevel=4)
 
     def _start(self) -> None:
         # A daemon: the end of the process does not wait for a compiler in vain.

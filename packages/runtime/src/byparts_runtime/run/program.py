@@ -70,7 +70,8 @@ class Program:
             Exception: what a kernel raised, with notes that say where; no variable has changed.
         """
         self._called = True
-        if self._counts is not None and self._counts.next_call():
+        counts = self._counts
+        if counts is not None and counts.next_call():
             self._change_now()
         return (self._own or self._machine).run(feeds)
 
@@ -81,9 +82,14 @@ class Program:
     def _change_now(self) -> None:
         """Go on with what the change built; as before where it built nothing."""
         with self._making:  # several threads may come here; the first one changes
-            change, self._counts = self._counts, None
-            loaded = None if change is None else change.take()
-            if loaded is not None:  # a call that runs meanwhile ends on the machine that it has
+            change = self._counts
+            if change is None:
+                return
+            loaded = change.take()
+            self._counts = None
+            if loaded is None:
+                change.warn()
+            else:  # a call that runs meanwhile ends on the machine that it has
                 self._loaded, self._own = loaded, None
 
     def bind(self, *feeds: Any) -> BoundProgram:
