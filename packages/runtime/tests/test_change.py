@@ -96,11 +96,11 @@ def test_a_change_while_calls_go_on() -> None:
     program, _ = _counter(Compiler(go.wait))
 
     assert _values(program, 3) == [0, 1, 2]
-    assert "changes to 'compiled' at call 4, which is being compiled" in program.explain(width=200)
+    assert "call 4 (from call 2 on it is compiled); 3 calls so far, being compiled" in program.explain(width=200)
     go.set()
     assert _values(program, 2) == [3, 104]
     assert {step.backend for step in program.steps} == {"compiled"}
-    assert "changed to 'compiled' at call 4" in program.explain(width=200)
+    assert "kernels    changed to 'compiled'" in program.explain(width=200)
 
 
 @pytest.mark.parametrize("calls", [0, 1])
@@ -110,7 +110,7 @@ def test_what_is_called_once_starts_no_compiler(calls: int) -> None:
     _values(program, calls)
 
     assert compiler.started == 0
-    assert f"starts to compile at call 2; {calls} calls so far" in str(program.change)
+    assert f"{calls} calls so far, not compiled" in str(program.change)
 
 
 def test_it_compiles_once() -> None:
@@ -147,7 +147,7 @@ def test_a_compiler_that_fails_leaves_the_first_kernels() -> None:
 
     assert _values(program, 2) == [4, 5]
     assert variable.read()[0] == 6
-    assert "stays on its first kernels" in program.explain(width=200)
+    assert "kernels    the first ones, without 'compiled': no space left" in program.explain(width=200)
 
 
 def test_binding_changes_now() -> None:
@@ -222,7 +222,7 @@ def test_threads_change_it_once() -> None:
     value = float(variable.read()[0])  # 20 calls, of which those after the change add 101
     assert compiler.started == 1
     assert value % 100 == 20
-    assert program.change is not None and program.change.calls >= 4
+    assert program.change is not None and program.change.compilation.calls >= 4
 
 
 def test_the_decision_is_a_function_of_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,7 +240,7 @@ def test_the_decision_is_a_function_of_the_graph(monkeypatch: pytest.MonkeyPatch
 def _change(graph: Graph) -> tuple[int, int]:
     program = build_by_hand(graph, backends=(Compiler(_nothing).backend, TOY), wait=False)
     assert program.change is not None
-    return program.change.starts_at, program.change.changes_at
+    return program.change.compilation.starts_at, program.change.compilation.changes_at
 
 
 def test_wait_is_a_truth_value() -> None:

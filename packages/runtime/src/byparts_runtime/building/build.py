@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Optional
 
 from byparts_graph_ir import BackendError, Graph, MissingRule, Types, specialize
 from byparts_graph_ir.backend.progress import report
 from byparts_graph_ir.fork import begin, end
-from byparts_graph_ir.model.frozen import replace
+from byparts_graph_ir.passes.sizes import NamedGraph
+from byparts_runtime.building import beside
 from byparts_runtime.building.compile import compile_kernels
 from byparts_runtime.building.discover import Parts, find_parts, without
-from byparts_runtime.building.family import Family, family_of
+from byparts_runtime.building.family import Family, Sizes, family_of
 from byparts_runtime.building.kernels import BodyCompiler
 from byparts_runtime.building.load import check_arena, load, with_constants
 from byparts_runtime.building.lower import lower
@@ -66,37 +68,23 @@ def _started(
 ) -> Optional[Program]:
     """The program on the backends that need no compiler, which is to change to all of `parts`.
 
-    `None` where there are none in its memory space, or they lack a kernel, or nothing would change;
-    and with limits or `capture=True`, which the first kernels may not meet.
+    `None` where it has to be built for all of them at once.
     """
-    quick = tuple([b for b in parts.backends if not b.slow_to_build])
-    if quick == parts.backends or not quick or quick[0].space.name != parts.space.name:
-        return None
-    if options.is_limited or options.capture is True:
-        return None
-    from byparts_runtime.run.change import Change, estimate, ready  # few programs change
-
-    plain = replace(options, backends=quick)
-    quick_parts = find_parts(plain)
-    try:
-        placed = _placed(graph, variables, updates, quick_parts, plain)
-    except MissingRule:
+    quick = beside.quick_parts(parts, options)
+    if quick is None:
         return None
     check_arena(arena, parts.space)
-    loaded = with_constants(placed, quick_parts, plain)
-    program = Program(loaded, arena)
+    try:
+        loaded = with_constants(_placed(graph, variables, updates, *quick), *quick)
+    except MissingRule:
+        return None
 
     def make() -> Loaded:
-        who = object()
-        try:
-            begin(who)
-            again = _placed(graph, variables, updates, parts, options)
-            return ready(with_constants(again, parts, options))
-        finally:
-            end(who)
+        placed = _placed(graph, variables, updates, parts, options)
+        return with_constants(placed, parts, options)
 
-    names = " and ".join([repr(b.name) for b in parts.backends if b.slow_to_build])
-    program.change_at(Change(make, *estimate(loaded), names))
+    program = Program(loaded, arena)
+    program.change_at(beside.change(make, loaded, parts))
     return program
 
 
@@ -149,7 +137,20 @@ def build_family(
             named = specialize(graph, of_inputs, simplify=False)
             bound = dict(zip(named.inputs[len(types) :], variables, strict=True))
             named, roles = signature_of(named, bound, updates, parts.spaces)
-            return family_of(named, roles, parts, options, bodies_for(parts, options))
+            quick = None if options.wait else beside.quick_parts(parts, options)
+            if quick is None:
+                return family_of(named, roles, parts, options, bodies_for(parts, options))
+            family = family_of(named, roles, *quick, bodies_for(*quick))
+
+            def alone(sizes: Sizes) -> Loaded:
+                static = NamedGraph(named).at(sizes)
+                inputs = dict(zip(static.inputs[len(types) :], variables, strict=True))
+                placed = _placed(static, inputs, updates, parts, options)
+                return with_constants(placed, parts, options)
+
+            make = partial(family_of, named, roles, parts, options, bodies_for(parts, options))
+            family.change = beside.SizesChange(make, alone, parts).at
+            return family
     finally:
         end(who)
 

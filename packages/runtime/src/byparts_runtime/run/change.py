@@ -20,7 +20,7 @@ import os
 from collections.abc import Callable
 from math import ceil
 from threading import Thread
-from typing import Optional
+from typing import Any, Optional
 from warnings import warn
 
 from byparts_graph_ir import Branches, Node, ReversedLoop
@@ -39,55 +39,57 @@ _ROUNDS = 16  # of a loop that may have any number
 _COMPILER_S, _COMPILER_S_PER_NODE = 1.5, 0.02
 
 
-class Change:
-    """The change of a program to other kernels, at a fixed call.
+class Compilation:
+    """What a compiler makes beside a program that runs, and the calls that it counts till then.
 
     Args:
-        make: builds what the program changes to; called once, in a thread.
+        make: gives what the programs change to; called once, in a thread.
         starts_at: the call before which that thread starts, counted from 1.
-        changes_at: the call before which the program changes.
-        names: of the backends that it changes to.
+        changes_at: the call before which the programs change.
+        names: of the backends that they change to.
 
     Attributes:
-        calls: how many there have been.
-        error: why the program stays as it was, if it had to.
+        calls: how many there have been, of all programs of it.
+        error: why they stay as they were, if they have to.
     """
 
     def __init__(
-        self, make: Callable[[], Loaded], starts_at: int, changes_at: int, names: str
+        self, make: Callable[[], Any], starts_at: int, changes_at: int, names: str
     ) -> None:
         assert 1 < starts_at <= changes_at, "what is called once never starts a compiler"
         self.starts_at, self.changes_at, self.names = starts_at, changes_at, names
         self.calls = 0
         self.error: Optional[Exception] = None
-        self._make: Optional[Callable[[], Loaded]] = make
-        self._made: Optional[Loaded] = None
+        self._make: Optional[Callable[[], Any]] = make
+        self._made: Any = None
         self._thread: Optional[Thread] = None
         self._process = 0
-        self._lock = make_lock()
+        self.lock = make_lock()
 
     def next_call(self) -> bool:
-        """Count a call; whether the program has to change before it runs."""
-        with self._lock:
+        """Count a call; whether its program has to change before it runs."""
+        with self.lock:
             self.calls += 1
             if self.calls == self.starts_at:
                 self._start()
             return self.calls >= self.changes_at
 
-    def take(self) -> Optional[Loaded]:
-        """What was built, waiting for it; `None` where that failed."""
-        with self._lock:
+    def made(self) -> Any:
+        """What `make` gave, waiting for it; `None` where that failed."""
+        with self.lock:
             if self._thread is not None and self._process == os.getpid():
                 self._thread.join()
             else:  # at once, before the thread was due; or in a fork, which has no such thread
                 self._run()
             self._thread = None
-            made, self._made = self._made, None
-            return made
+            return self._made
 
-    def warn(self) -> None:
-        """Warn that the program stays on its first kernels."""
-        warn(f"going on without {self.names}: {self.error}", RuntimeWarning, stacklevel=4)
+    @property
+    def state(self) -> str:
+        """Whether the compiler has started, or has ended."""
+        if self._make is None:
+            return "compiled"
+        return "not compiled" if self._thread is None else "being compiled"
 
     def _start(self) -> None:
         # A daemon: the end of the process does not wait for a compiler in vain.
@@ -105,16 +107,52 @@ class Change:
             self.error = error
         self._make = None
 
+
+class Change:
+    """The change of one program to other kernels, at a fixed call.
+
+    Args:
+        compilation: makes them; programs of several sizes may share one, and count together.
+        of: what this program runs, of what the compilation made.
+    """
+
+    def __init__(self, compilation: Compilation, of: Callable[[Any], Loaded]) -> None:
+        self.compilation, self._of = compilation, of
+        self.next_call = compilation.next_call
+        self._error: Optional[Exception] = None
+        self._done = False
+
+    @property
+    def error(self) -> Optional[Exception]:
+        """Why the program stays on its first kernels, if it has to."""
+        return self._error or self.compilation.error
+
+    def take(self) -> Optional[Loaded]:
+        """What the program runs from now on; `None` where it stays as it is."""
+        compilation = self.compilation
+        made, self._done = compilation.made(), True
+        try:
+            with compilation.lock:  # a family gives one size at a time
+                return None if made is None else self._of(made)
+        except Exception as error:  # of this size
+            self._error = error
+            return None
+
+    def warn(self) -> None:
+        """Warn that the program stays on its first kernels."""
+        text = f"going on without {self.compilation.names}: {self.error}"
+        warn(text, RuntimeWarning, stacklevel=4)
+
     def __str__(self) -> str:
+        c = self.compilation
         if self.error is not None:
-            return f"stays on its first kernels, without {self.names}: {self.error}"
-        if self.calls >= self.changes_at or self._make is None and self._thread is None:
-            return f"changed to {self.names} at call {self.changes_at} or before"
-        at = f"changes to {self.names} at call {self.changes_at}"
-        if self._thread is None:
-            return f"{at}, starts to compile at call {self.starts_at}; {self.calls} calls so far"
-        state = "compiled" if self._make is None else "being compiled"
-        return f"{at}, which is {state}; {self.calls} calls so far"
+            return f"the first ones, without {c.names}: {self.error}"
+        if self._done:
+            return f"changed to {c.names}, at call {c.changes_at} or when bound"
+        return (
+            f"changes to {c.names} at call {c.changes_at} (from call {c.starts_at} on it is "
+            f"compiled); {c.calls} calls so far, {c.state}"
+        )
 
 
 def ready(loaded: Loaded) -> Loaded:

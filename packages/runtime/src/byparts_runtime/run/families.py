@@ -164,11 +164,15 @@ class Families:
 
 def _program(family: Family, types: Types, arena: Optional[Arena]) -> Program:
     graph = family.compiled.graph
-    loaded = family.at(sizes_of(graph, types))
+    sizes = sizes_of(graph, types)
+    loaded = family.at(sizes)
     if arena is not None and 0 < arena.size_bytes < loaded.plan.arena_bytes:
         # the arena moves, and all its programs are bound again: rarely, if it grows by a half
         arena.reserve_bytes = max(arena.reserve_bytes, loaded.plan.arena_bytes * 3 // 2)
-    return Program(loaded, arena, why=_sentence(family, len(types)))
+    program = Program(loaded, arena, why=_sentence(family, len(types)))
+    if family.change is not None:
+        program.change_at(family.change(sizes, loaded))
+    return program
 
 
 def _sentence(family: Family, feeds: int) -> str:

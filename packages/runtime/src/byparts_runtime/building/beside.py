@@ -1,0 +1,104 @@
+"""What a build with `wait=False` makes first, and what it makes beside the program that runs.
+
+A program, or a family of programs of named dimensions, is built for the backends that need no
+compiler; a `Change` says when it takes what is built for all of them (`run/change.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Optional
+
+from byparts_graph_ir.fork import begin, end, make_lock
+from byparts_graph_ir.model.frozen import replace
+from byparts_runtime.building.discover import Parts, find_parts
+from byparts_runtime.building.family import Family, NoFamily, Sizes, unshared
+from byparts_runtime.building.options import BuildOptions
+from byparts_runtime.run.loaded import Loaded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # few programs change
+    from byparts_runtime.run.change import Change, Compilation
+
+
+def quick_parts(parts: Parts, options: BuildOptions) -> Optional[tuple[Parts, BuildOptions]]:
+    """The parts and options without the backends that are slow to build.
+
+    `None` where none are left in the memory space of the program, or all are; and with a limit or
+    `capture=True`, which the first kernels may not meet.
+    """
+    quick = tuple([b for b in parts.backends if not b.slow_to_build])
+    if quick == parts.backends or not quick or quick[0].space.name != parts.space.name:
+        return None
+    if options.is_limited or options.capture is True:
+        return None
+    plain = replace(options, backends=quick)
+    return find_parts(plain), plain
+
+
+def change(make: Callable[[], Loaded], loaded: Loaded, parts: Parts) -> Change:
+    """The change of a program that runs `loaded` to what `make` builds."""
+    from byparts_runtime.run.change import Change, Compilation, estimate, ready
+
+    made = partial(_working, lambda: ready(make()))
+    return Change(Compilation(made, *estimate(loaded), _names(parts)), lambda loaded: loaded)
+
+
+class SizesChange:
+    """The change of a family: its programs count together, and change one by one.
+
+    Args:
+        make: builds the family for all backends.
+        alone: builds the program of one size for all backends, where there is no such family.
+        parts: with all backends.
+    """
+
+    def __init__(
+        self, make: Callable[[], Family], alone: Callable[[Sizes], Loaded], parts: Parts
+    ) -> None:
+        self._make, self._alone, self._parts = make, alone, parts
+        self._compilation: Optional[Compilation] = None
+        self._lock = make_lock()
+
+    def at(self, sizes: Sizes, loaded: Loaded) -> Change:
+        """The change of the program of one size, which runs `loaded` first."""
+        from byparts_runtime.run.change import Change, Compilation, estimate
+
+        with self._lock:
+            if self._compilation is None:  # the first size decides when
+                made = partial(_working, partial(self._made, sizes))
+                self._compilation = Compilation(made, *estimate(loaded), _names(self._parts))
+            return Change(self._compilation, partial(self._of, sizes))
+
+    def _made(self, sizes: Sizes) -> Callable[[Sizes], Loaded]:
+        from byparts_runtime.run.change import ready
+
+        try:
+            family = self._make()
+        except NoFamily:
+            return self._alone
+        if unshared(family):
+            return self._alone
+        ready(family.at(sizes))
+        return family.at
+
+    def _of(self, sizes: Sizes, at: Callable[[Sizes], Loaded]) -> Loaded:
+        try:
+            return at(sizes)
+        except NoFamily:  # not for this size
+            return self._alone(sizes)
+
+
+def _working(make: Callable[[], object]) -> object:
+    """Call `make` as a work that a fork waits for."""
+    who = object()
+    try:
+        begin(who)
+        return make()
+    finally:
+        end(who)
+
+
+def _names(parts: Parts) -> str:
+    return " and ".join([repr(b.name) for b in parts.backends if b.slow_to_build])
