@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from threading import Event, Thread
+from threading import Event, Thread, Timer
 from typing import Any
 
 import numpy as np
@@ -82,7 +82,7 @@ def test_the_change_is_at_the_same_call_whatever_the_compiler_takes(
     """No update is lost and none is done twice."""
     expected = [0.0, 1.0, 2.0, 3.0, 104.0, 205.0]
     slow = Event()
-    timer = Thread(target=lambda: Event().wait(0.2) or slow.set())
+    timer = Timer(0.2, slow.set)
     timer.start()
 
     assert _values(_counter(Compiler(_nothing), **options)[0], 6) == expected
@@ -96,7 +96,10 @@ def test_a_change_while_calls_go_on() -> None:
     program, _ = _counter(Compiler(go.wait))
 
     assert _values(program, 3) == [0, 1, 2]
-    assert "call 4 (from call 2 on it is compiled); 3 calls so far, being compiled" in program.explain(width=200)
+    assert (
+        "call 4 (from call 2 on it is compiled); 3 calls so far, being compiled"
+        in program.explain(width=200)
+    )
     go.set()
     assert _values(program, 2) == [3, 104]
     assert {step.backend for step in program.steps} == {"compiled"}
@@ -147,7 +150,9 @@ def test_a_compiler_that_fails_leaves_the_first_kernels() -> None:
 
     assert _values(program, 2) == [4, 5]
     assert variable.read()[0] == 6
-    assert "kernels    the first ones, without 'compiled': no space left" in program.explain(width=200)
+    assert "kernels    the first ones, without 'compiled': no space left" in program.explain(
+        width=200
+    )
 
 
 def test_binding_changes_now() -> None:

@@ -85,10 +85,7 @@ def _compile(files: Sequence[Sequence[Any]]) -> None:
     """Compile files of sources of one kind; where the compiler refuses several, they wait on."""
     what = f"files of native code, {sum(map(len, files))} functions"
     report(0, len(files), what)
-    if len(files) < 2:
-        made = list(map(_tried, files))
-    else:
-        made = _beside(files, what)
+    made = list(map(_tried, files)) if len(files) < 2 else _beside(files, what)
     for some, found in zip(files, made, strict=True):
         if isinstance(found, dict):
             _addresses.update(found)
@@ -100,9 +97,7 @@ def _compile(files: Sequence[Sequence[Any]]) -> None:
             del _waiting[s.name]
 
 
-def _beside(
-    files: Sequence[Sequence[Any]], what: str
-) -> list[dict[str, int] | CompilerError]:
+def _beside(files: Sequence[Sequence[Any]], what: str) -> list[dict[str, int] | CompilerError]:
     """Compile files beside each other.
 
     In daemon threads, unlike those of a pool: a process that ends while a program of it is built

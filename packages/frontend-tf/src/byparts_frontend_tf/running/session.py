@@ -26,8 +26,8 @@ from byparts_runtime import Executor
 
 _PLANS = 1024  # sets of fetches and feeds whose plan is remembered
 _PROGRAMS = 512
-# Of sessions that are given none.  "wait": whether the first run waits for a compiler; many programs
-# end before it would have been worth its time.
+# Of sessions that are given none.  "wait": whether the first run waits for a compiler; many
+# programs end before that is worth its time.
 defaults: dict[str, Any] = {"backends": "auto", "wait": False}
 
 

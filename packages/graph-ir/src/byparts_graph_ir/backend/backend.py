@@ -86,8 +86,8 @@ class Backend(Frozen):
             (`instruction.py`), so that loops and branches of its runs are one run.  It asks for
             Ctrl-C in a loop.
         copy: an array of its own kind that owns its memory, from a view.
-        slow_to_build: whether building for it takes seconds, since a compiler runs: a program may then
-            start without it (`build(..., wait=False)`).
+        slow_to_build: whether building for it takes seconds, since a compiler runs: a program may
+            then start without it (`build(..., wait=False)`).
         flushes: whether numbers below the smallest normal one may be taken for 0.
         sub_byte: whether the rule for an op takes dtypes of less than a byte (i4), too.  Without it
             none does: a rule for i8 would give numbers that i4 does not have.

@@ -12,7 +12,7 @@ from typing import Optional
 
 from byparts_graph_ir.fork import begin, end, make_lock
 from byparts_graph_ir.model.frozen import replace
-from byparts_runtime.building.discover import Parts, find_parts
+from byparts_runtime.building.discover import Parts, find_fuse
 from byparts_runtime.building.family import Family, NoFamily, Sizes, unshared
 from byparts_runtime.building.options import BuildOptions
 from byparts_runtime.run.loaded import Loaded
@@ -34,15 +34,15 @@ def quick_parts(parts: Parts, options: BuildOptions) -> Optional[tuple[Parts, Bu
     if options.is_limited or options.capture is True:
         return None
     plain = replace(options, backends=quick)
-    return find_parts(plain), plain
+    return replace(parts, backends=quick, fuse=find_fuse(quick)), plain
 
 
 def change(make: Callable[[], Loaded], loaded: Loaded, parts: Parts) -> Change:
     """The change of a program that runs `loaded` to what `make` builds."""
-    from byparts_runtime.run.change import Change, Compilation, estimate, ready
+    from byparts_runtime.run.change import Change, Compilation, ready
 
     made = partial(_working, lambda: ready(make()))
-    return Change(Compilation(made, *estimate(loaded), _names(parts)), lambda loaded: loaded)
+    return Change(Compilation(made, loaded, _names(parts)), lambda loaded: loaded)
 
 
 class SizesChange:
@@ -63,12 +63,12 @@ class SizesChange:
 
     def at(self, sizes: Sizes, loaded: Loaded) -> Change:
         """The change of the program of one size, which runs `loaded` first."""
-        from byparts_runtime.run.change import Change, Compilation, estimate
+        from byparts_runtime.run.change import Change, Compilation
 
         with self._lock:
             if self._compilation is None:  # the first size decides when
                 made = partial(_working, partial(self._made, sizes))
-                self._compilation = Compilation(made, *estimate(loaded), _names(self._parts))
+                self._compilation = Compilation(made, loaded, _names(self._parts))
             return Change(self._compilation, partial(self._of, sizes))
 
     def _made(self, sizes: Sizes) -> Callable[[Sizes], Loaded]:

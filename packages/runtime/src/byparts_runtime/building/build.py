@@ -45,7 +45,9 @@ def build_program(
         begin(who)
         parts = find_parts(options)
         with shown():
-            first = None if options.wait else _started(graph, variables, updates, arena, parts, options)
+            first = (
+                None if options.wait else _started(graph, variables, updates, arena, parts, options)
+            )
             if first is not None:
                 return first
             while True:

@@ -44,8 +44,7 @@ class Compilation:
 
     Args:
         make: gives what the programs change to; called once, in a thread.
-        starts_at: the call before which that thread starts, counted from 1.
-        changes_at: the call before which the programs change.
+        first: what the programs run before, of which the calls are estimated.
         names: of the backends that they change to.
 
     Attributes:
@@ -53,26 +52,44 @@ class Compilation:
         error: why they stay as they were, if they have to.
     """
 
-    def __init__(
-        self, make: Callable[[], Any], starts_at: int, changes_at: int, names: str
-    ) -> None:
-        assert 1 < starts_at <= changes_at, "what is called once never starts a compiler"
-        self.starts_at, self.changes_at, self.names = starts_at, changes_at, names
-        self.calls = 0
+    def __init__(self, make: Callable[[], Any], first: Loaded, names: str) -> None:
+        self.names, self.calls = names, 0
         self.error: Optional[Exception] = None
         self._make: Optional[Callable[[], Any]] = make
         self._made: Any = None
         self._thread: Optional[Thread] = None
         self._process = 0
+        self._first: Optional[Loaded] = first
+        self._at = 0, 0
         self.lock = make_lock()
+
+    @property
+    def starts_at(self) -> int:
+        """The call before which the thread starts, counted from 1; at least 2."""
+        return self._calls_at()[0]
+
+    @property
+    def changes_at(self) -> int:
+        """The call before which the programs change."""
+        return self._calls_at()[1]
+
+    def _calls_at(self) -> tuple[int, int]:
+        """Both, estimated when first needed: 10 us a node, which one call is not to pay."""
+        with self.lock:
+            if self._first is not None:
+                self._at, self._first = estimate(self._first), None
+            return self._at
 
     def next_call(self) -> bool:
         """Count a call; whether its program has to change before it runs."""
         with self.lock:
             self.calls += 1
-            if self.calls == self.starts_at:
+            if self.calls == 1:  # what is called once never starts a compiler
+                return False
+            starts_at, changes_at = self._calls_at()
+            if self.calls == starts_at:
                 self._start()
-            return self.calls >= self.changes_at
+            return self.calls >= changes_at
 
     def made(self) -> Any:
         """What `make` gave, waiting for it; `None` where that failed."""
