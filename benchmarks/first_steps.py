@@ -2,7 +2,7 @@
 
     python benchmarks/first_steps.py [NAME ...] [--rounds 2]
 
-Each program is a process of its own, compilers included, on the kernels of NumPy and on generated
+Besides, `long`, four layers trained for 4,000 steps.  Each program is a process of its own, compilers included, on the kernels of NumPy and on generated
 code: that starts on NumPy's and changes (`wait=False`, as sessions do), or that is waited for
 (`wait=True`); the latter with an empty cache and with a warm one.  Of each the least is printed.
 """
@@ -25,7 +25,28 @@ from byparts_frontend_tf.running import session
 session.defaults.update(backends={backends}, wait={wait})
 runpy.run_module("byparts_frontend_tf", run_name="__main__", alter_sys=True)
 """
+LONG = """
+import numpy as np
+import tensorflow as tf
+x = tf.placeholder(tf.float32, [128, 256])
+y = x
+for i in range(4):
+    w = tf.Variable(np.random.RandomState(i).randn(256, 256).astype("f4") / 16)
+    y = tf.nn.softmax(tf.tanh(tf.matmul(y, w)) * tf.sigmoid(y)) + tf.nn.elu(y)
+step = tf.train.AdamOptimizer(1e-3).minimize(tf.reduce_mean(tf.square(y - 1)))
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    rows = np.random.RandomState(9).randn(128, 256).astype("f4")
+    for _ in range(4000):
+        session.run(step, {x: rows})
+"""
 NATIVE, NUMPY = ("native", "numpy"), ("numpy",)
+NAMES = (  # twenty
+    *("bert_pretrain", "char_rnn", "cnn_batch_norm", "dqn", "gan", "gpt2_sample"),
+    *("linear_regression", "physics_informed", "policy_gradient", "seq2seq_attention", "vae"),
+    *("word2vec", "optimizers", "static_and_raw_rnn", "layers_and_losses", "moving_averages"),
+    *("gradients_and_clipping", "loops_and_tensor_arrays", "slim_layers", "image_and_arrays"),
+)
 WAYS = {  # backends, wait, whether the cache is emptied
     "numpy": (NUMPY, True, False),
     "native, cold": (NATIVE, False, True),
@@ -57,13 +78,15 @@ def seconds(program: Path, way: str, cache: str) -> tuple[float, float]:
 def main() -> None:
     """Print a row for each program."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=sorted(p.stem for p in _files()))
+    parser.add_argument("names", nargs="*", default=["long", *NAMES])
     parser.add_argument("--rounds", type=int, default=2)
     arguments = parser.parse_args()
     print(f"{'processor s (wall s)':24}", *[f"{way:>16}" for way in WAYS])
     files = {p.stem: p for p in _files()}
     with TemporaryDirectory() as cache:
         os.chmod(cache, 0o700)
+        files["long"] = Path(cache) / "long.py"
+        files["long"].write_text(LONG)
         for name in arguments.names:
             best = dict.fromkeys(WAYS, (float("inf"), float("inf")))
             for _ in range(arguments.rounds):
