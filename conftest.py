@@ -22,6 +22,10 @@ PACKAGES = Path(__file__).parent / "packages"
 for variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
+# Sessions of TensorFlow programs begin on NumPy's kernels, and tests are short: generated code is
+# tried as well, so it is waited for.
+os.environ.setdefault("BYPARTS_WAIT", "1")
+
 # Tests start hundreds of Pythons.  Where the environment says that no bytecode is written into the
 # tree, each of them would compile whatever it imports, for half of its time: it is kept elsewhere.
 BYTECODE = Path(__file__).parent / ".pytest_cache" / "bytecode"

@@ -2,9 +2,10 @@
 
     python benchmarks/first_steps.py [NAME ...] [--rounds 2]
 
-Besides, `long`, four layers trained for 4,000 steps.  Each program is a process of its own, compilers included, on the kernels of NumPy and on generated
-code: that starts on NumPy's and changes (`wait=False`, as sessions do), or that is waited for
-(`wait=True`); the latter with an empty cache and with a warm one.  Of each the least is printed.
+Besides, `long`, four layers trained for 4,000 steps.  Each program is a process of its own,
+compilers included, on the kernels of NumPy and on generated code: that starts on NumPy's and
+changes (`wait=False`, as sessions do), or that is waited for (`wait=True`); each with an empty
+cache and with a warm one.  The least of the rounds is printed; two at least, for a warm cache.
 """
 
 from __future__ import annotations

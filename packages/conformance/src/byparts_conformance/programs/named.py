@@ -59,6 +59,7 @@ def named_campaign(
     seed: int = 0,
     *,
     by_example: bool = False,
+    times: int = 1,
     most_failures: int = 5,
 ) -> NamedReport:
     """Try so many programs of named dimensions, of the seeds from `seed` on, each at six sizes.
@@ -68,6 +69,7 @@ def named_campaign(
         count: how many programs.
         seed: of the first.
         by_example: whether the executor is given the graph of each size, not that of the name.
+        times: how often each size is called, the sizes in turn.
         most_failures: ends sooner after so many.
     """
     report = NamedReport()
@@ -84,7 +86,7 @@ def named_campaign(
         report.programs += 1
         others = [0, 1, 2, size, size + 3, 2 * size + 1]
         number.shuffle(others)
-        _try(replace(program, graph=graph), others, tuple(backends), by_example, report)
+        _try(replace(program, graph=graph), others * times, tuple(backends), by_example, report)
     return report
 
 

@@ -8,6 +8,7 @@ A call costs what finds the plan of its fetches, what makes arrays of its feeds,
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
@@ -26,9 +27,9 @@ from byparts_runtime import Executor
 
 _PLANS = 1024  # sets of fetches and feeds whose plan is remembered
 _PROGRAMS = 512
-# Of sessions that are given none.  "wait": whether the first run waits for a compiler; many
-# programs end before that is worth its time.
-defaults: dict[str, Any] = {"backends": "auto", "wait": False}
+# Of all sessions.  "backends": of those that are given none.  "wait": whether the first run waits
+# for a compiler; most programs end before that is worth its time (docs/tf1.md).
+defaults: dict[str, Any] = {"backends": "auto", "wait": os.environ.get("BYPARTS_WAIT") == "1"}
 
 
 class BaseSession:

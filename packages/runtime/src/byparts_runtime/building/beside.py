@@ -13,13 +13,15 @@ from typing import Optional
 from byparts_graph_ir.fork import begin, end, make_lock
 from byparts_graph_ir.model.frozen import replace
 from byparts_runtime.building.discover import Parts, find_fuse
-from byparts_runtime.building.family import Family, NoFamily, Sizes, unshared
+from byparts_runtime.building.family import Family, NoFamily, Sizes
 from byparts_runtime.building.options import BuildOptions
 from byparts_runtime.run.loaded import Loaded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # few programs change
     from byparts_runtime.run.change import Change, Compilation
+
+    SizeChange = Callable[[Sizes, Loaded], Change]
 
 
 def quick_parts(parts: Parts, options: BuildOptions) -> Optional[tuple[Parts, BuildOptions]]:
@@ -43,6 +45,33 @@ def change(make: Callable[[], Loaded], loaded: Loaded, parts: Parts) -> Change:
 
     made = partial(_working, lambda: ready(make()))
     return Change(Compilation(made, loaded, _names(parts)), lambda loaded: loaded)
+
+
+def one_size(alone: Callable[[Sizes], Loaded], parts: Parts) -> SizeChange:
+    """The change of programs of a family, each to what is compiled for its size alone.
+
+    A loop of a known number of rounds is faster than one that serves all, so what is called often
+    at one size is worth a compiler.
+
+    Args:
+        alone: builds the program of one size.
+        parts: with all backends.
+    """
+
+    def at(sizes: Sizes, loaded: Loaded) -> Change:
+        from byparts_runtime.run.change import Change, Compilation, ready
+
+        made = partial(_working, lambda: ready(alone(sizes)))
+        names = f"{_names(parts)} for this size alone"
+        return Change(Compilation(made, loaded, names), lambda loaded: loaded)
+
+    return at
+
+
+def is_generated(family: Family) -> bool:
+    """Whether some node of it has kernels of a backend that needs a compiler."""
+    kernels = family.compiled.kernels
+    return any([kernels(node).backend.slow_to_build for node in family.compiled.graph.nodes])
 
 
 class SizesChange:
@@ -77,8 +106,6 @@ class SizesChange:
         try:
             family = self._make()
         except NoFamily:
-            return self._alone
-        if unshared(family):
             return self._alone
         ready(family.at(sizes))
         return family.at

@@ -139,10 +139,6 @@ def build_family(
             named = specialize(graph, of_inputs, simplify=False)
             bound = dict(zip(named.inputs[len(types) :], variables, strict=True))
             named, roles = signature_of(named, bound, updates, parts.spaces)
-            quick = None if options.wait else beside.quick_parts(parts, options)
-            if quick is None:
-                return family_of(named, roles, parts, options, bodies_for(parts, options))
-            family = family_of(named, roles, *quick, bodies_for(*quick))
 
             def alone(sizes: Sizes) -> Loaded:
                 static = NamedGraph(named).at(sizes)
@@ -151,7 +147,14 @@ def build_family(
                 return with_constants(placed, parts, options)
 
             make = partial(family_of, named, roles, parts, options, bodies_for(parts, options))
-            family.change = beside.SizesChange(make, alone, parts).at
+            quick = None if options.wait else beside.quick_parts(parts, options)
+            if quick is not None:
+                family = family_of(named, roles, *quick, bodies_for(*quick))
+                family.change = beside.SizesChange(make, alone, parts).at
+                return family
+            family = make()
+            if beside.is_generated(family):
+                family.change = beside.one_size(alone, parts)
             return family
     finally:
         end(who)

@@ -190,7 +190,8 @@ def family_of(
         raise NoFamily(f"{type(error).__name__}: {error}") from error
     except Exception as error:  # of a pass or a rule that knows numbers alone: any
         said = f"{type(error).__name__}: {error}"
-        warn(f"each size is built by itself, since with names there is a {said}", RuntimeWarning)
+        text = f"each size is built by itself, since with names there is a {said}"
+        warn(text, RuntimeWarning, stacklevel=2)
         raise NoFamily(said) from error
     return Family(graph, compiled, parts, options, bodies)
 

@@ -7,9 +7,9 @@ A graph in which shapes depend on data runs in stages (`staged.py`).
 
 The key is the content of the graph (its digest, not its identity), the types of the feeds, which
 variables it reads and writes, and its budget.  So alternating between two fetch lists, or between
-two batch sizes, hits the cache; a new shape is a new entry, which a graph of named or open
-dimensions places and binds alone (`families.py`); the least recently used entry goes first.  Two equal graphs share a program, whose errors show the lines of
-the first.
+two batch sizes, hits the cache; a new shape is a new entry, for which a graph of named or open
+dimensions is only placed and bound (`families.py`); the least recently used entry goes first.  Two
+equal graphs share a program, whose errors show the lines of the first.
 
 All programs share one arena, as large as the largest of them needs: buckets, train and evaluate.
 They run one at a time; `arena="own"` gives each its own, so that several threads run several at
