@@ -189,8 +189,10 @@ class Kernels:
                 raise
             fixed = constants if backend.kernels.compiled(node.op) else ()
             made = NodeKernel(backend, kernel, fixed, family=family)
-            if family is None or family.shared or not backend.kernels.symbolic(node.op):
+            if family is None or family.shared:
                 return made
+            if not (backend.slow_to_build or backend.kernels.symbolic(node.op)):
+                return made  # it knows nothing of names, and is asked at each size
             refusals.append(f"{backend.name}: has no kernel for all sizes of it")
             if not isinstance(node.op, Fused):  # the parts of a region may have such kernels
                 for_each = for_each or made
