@@ -209,3 +209,17 @@ def test_a_text_that_somebody_else_may_have_written_is_not_read(
     how(folder / ("0" * 32 + ".json"), monkeypatch)
 
     assert cache.kept_text("0" * 32 + ".json") is None
+
+
+def test_a_header_is_compiled_when_it_is_read_often(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A first program has few files, which take less time than the header."""
+    monkeypatch.setenv("BYPARTS_CACHE", str(tmp_path))
+    monkeypatch.setattr("byparts_tensor_ir.compile._READ_OFTEN", 2)
+    headers = []
+    for name in ("first", "second", "third", "fourth"):
+        assert _run(name) == [0, 2, 4, 6]
+        headers.append([len(list(tmp_path.glob(f"*.{end}"))) for end in ("h", "h.gch")])
+
+    assert headers == [[1, 0], [1, 0], [1, 1], [1, 1]]

@@ -33,6 +33,7 @@ FLAGS = (
 )
 EMITTERS = ("c", "llvm")
 _COMPILE_S = 600.0  # one that takes longer hangs
+_READ_OFTEN = 5  # objects in the cache, of which each was compiled after the header
 _PROBE = 'extern "C" void byparts_probe(void **) {}\n'
 
 
@@ -166,19 +167,28 @@ def shared_object(text: str, command: Sequence[str], header: bool = True) -> Pat
 
 
 def _header(directory: Path, command: Sequence[str]) -> Path:
-    """The header of all sources, compiled: intrinsics alone take a third of a second to read."""
+    """The header of all sources; compiled where the cache tells that it is read often.
+
+    Intrinsics take 0.3 s to read, and 0.9 s to compile once for all: too much for a first program.
+    """
     key = _key(command, "")[:16]
     header, ready = directory / f"{key}.h", directory / f"{key}.h.gch"
     if is_private(ready) and is_private(header):
         os.utime(ready)
-    else:
-        with working_folder(directory) as work:
-            text, made = work / f"{key}.h", work / f"{key}.h.gch"
-            text.write_text(HEADER, encoding="utf-8")
+        return header
+    often = sum(1 for _ in directory.glob("*.so")) >= _READ_OFTEN
+    if is_private(header) and not often:
+        return header
+    with working_folder(directory) as work:
+        text, made = work / f"{key}.h", work / f"{key}.h.gch"
+        text.write_text(HEADER, encoding="utf-8")
+        if often:
             as_header = ["c++-header" if flag == "c++" else flag for flag in command]
             _run([*[f for f in as_header if f != "-shared"], str(text)], made)
-            move(text, header)
+        move(text, header)
+        if often:
             move(made, ready)
+    if often:
         trim(directory)
     return header
 
