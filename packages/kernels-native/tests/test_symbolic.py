@@ -10,7 +10,7 @@ import pytest
 from families import SIZES, as_region, check, family_of, inputs_of, run
 
 import byparts_opset as ops
-from byparts_graph_ir import Graph, Input, Refused, ShapeError, TensorType, Value, with_sizes
+from byparts_graph_ir import Graph, Input, Node, Refused, ShapeError, TensorType, Value, with_sizes
 from byparts_kernels_native import code, make
 from byparts_kernels_native.regions import region_family
 
@@ -252,3 +252,45 @@ def test_rows_are_gathered_at_all_sizes() -> None:
     assert family.shared
     for n in SIZES:
         check(graph, family, n=n)
+
+
+@pytest.mark.parametrize("dtype", FLOAT_TYPES)
+def test_draws_at_all_sizes_are_those_of_one_size(dtype: str, emitter: str) -> None:
+    """Blocks are counted, so a size takes the bits that `evaluate` takes, its last block in part."""
+    key, counter = (Input(TensorType("i64", ())) for _ in range(2))
+    for op in (
+        ops.RandomUniform(("n", 3), dtype),
+        ops.RandomNormal(("2*n", 3), dtype),
+        ops.TruncatedNormal((3, "n"), dtype),
+        ops.Bernoulli(0.3, ("n", 3)),
+    ):
+        graph = Graph.of([key, counter], Node(op, (key, counter)).outputs)
+        family = family_of(graph)
+        for n in SIZES:
+            check(graph, family, n=n)
+
+
+def test_a_draw_like_an_array_of_any_size(emitter: str) -> None:
+    """The shape is that of the last input, of which nothing is read."""
+    op, number = ops.RandomUniform(None), TensorType("i64", ())
+    family = make().family(op, [number, number, TensorType("f32", ("n", 3))], frozenset())
+    for n in SIZES:
+        arrays = [np.array(5), np.array(9), np.zeros((n, 3), np.float32)]
+        y = np.full((n, 3), 7, np.float32)
+        run(family.at(op, [number, number, TensorType("f32", (n, 3))]), arrays, [y])
+        np.testing.assert_array_equal(op.evaluate(*arrays)[0], y)
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+def test_attention_of_halves_at_all_sizes(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies of f32 are cast by one function for all sizes; nothing is compiled for a size."""
+    monkeypatch.setenv("BYPARTS_EMITTER", "c")
+    q, k, v = (given(1, 2, "n", 16, dtype=dtype) for _ in range(3))
+    y = ops.attention(q, k, v)
+    graph = Graph.of([q, k, v], y.node.outputs if y.node else [y])
+    family = family_of(graph)
+    check(graph, family, n=3)
+    before = len(code.sources)
+    for n in (1, 2, 7, 64):
+        check(graph, family, n=n)
+    assert len(code.sources) == before

@@ -14,11 +14,11 @@ import byparts_opset as ops
 from byparts_graph_ir import Graph, Input, Kernel, KernelFamily, Op, Refused, TensorType
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import walk
-from byparts_kernels_native.regions import region_kernel
+from byparts_kernels_native.regions import region_family
 from byparts_op_loops.rules import is_symbolic
 from byparts_tensor_ir.expression import HALVES
 
-Rule = Callable[[Op, Sequence[TensorType], frozenset[int]], Kernel]
+Rule = Callable[[Op, Sequence[TensorType], frozenset[int]], Any]
 
 
 def in_f32(rule: Rule) -> Callable[..., Kernel | KernelFamily]:
@@ -28,12 +28,33 @@ def in_f32(rule: Rule) -> Callable[..., Kernel | KernelFamily]:
         op: Op, types: Sequence[TensorType], constants: frozenset[int]
     ) -> Kernel | KernelFamily:
         if not any(t.dtype in HALVES for t in types):
-            return rule(op, types, constants)
+            plain: Kernel | KernelFamily = rule(op, types, constants)
+            return plain
         if is_symbolic(op, types):
-            raise Refused(f"{op.name} of halves for all sizes")
+            return _family(op, types, constants, rule)
         return _Converted(op, types, constants, rule).kernel()
 
     return made
+
+
+def _family(
+    op: Op, types: Sequence[TensorType], constants: frozenset[int], rule: Rule
+) -> KernelFamily:
+    """The kernels for all sizes, where those of f32 and the copies are for all sizes.
+
+    Raises:
+        Refused: the rule gives f32 no kernels for all sizes.
+    """
+    inner = rule(op, list(map(_wide, types)), constants)
+    if not isinstance(inner, KernelFamily):
+        raise Refused(f"{op.name} of halves for all sizes")
+    for dtype in {t.dtype for t in (*types, *op.infer(*types)) if t.dtype in HALVES}:
+        _casts(dtype, "f32"), _casts("f32", dtype)  # compiled with the rest
+
+    def at(sized: Op, numbers: Sequence[TensorType]) -> Kernel:
+        return _Converted(sized, numbers, constants, lambda o, t, _: inner.at(o, t)).kernel()
+
+    return KernelFamily(at, source=inner.source)
 
 
 class _Converted:
@@ -94,8 +115,13 @@ def _wide(t: TensorType) -> TensorType:
 
 def _cast(t: TensorType, dtype: str) -> Kernel:
     """Make a kernel that casts as many elements as `t` has, in one row, to `dtype`."""
-    x = Input(TensorType(t.dtype, (t.size,)))
-    return region_kernel(Graph.of([x], [ops.cast(x, dtype)]))
+    return _casts(t.dtype, dtype).at(ops.Cast(dtype), [TensorType(t.dtype, (t.size,))])
+
+
+def _casts(given: str, dtype: str) -> KernelFamily:
+    """The kernels that cast a row of any length: one function serves all copies."""
+    x = Input(TensorType(given, ("n",)))
+    return region_family(Graph.of([x], [ops.cast(x, dtype)]))
 
 
 def _whole(bytes: int) -> int:

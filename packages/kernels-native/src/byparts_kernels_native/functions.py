@@ -13,9 +13,12 @@ import numpy as np
 import byparts_opset as ops
 from byparts_graph_ir import Kernel, KernelFamily, Op, Refused, TensorType
 from byparts_graph_ir.backend.kernel import Run
+from byparts_graph_ir.model.digest import op_text
 from byparts_kernels_native import code
 from byparts_kernels_native.checked import Checked
 from byparts_kernels_native.generated import Generated, generated
+from byparts_kernels_native.symbolic import symbolic
+from byparts_op_loops.extents import are_determined, names_of, sizes_between, variable_name
 from byparts_op_loops.function import function
 from byparts_op_loops.rules import Pairs, for_all_sizes, function_code, is_symbolic
 from byparts_opset.dtypes import numpy_dtype
@@ -34,6 +37,8 @@ def named_or_whole(
     """
     if not is_symbolic(op, types):
         return whole(op, types, constants)
+    if isinstance(op, _DRAWS):
+        return _drawn(op, types)
     if not isinstance(op, _OF_NUMPY):
         raise Refused(f"{type(op).__name__} is compiled for each size")
     return _at_each_size(op, types, constants)
@@ -58,6 +63,25 @@ def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ker
         return Checked(op, types, made.indices, name, (*inputs, *outputs), workspace or 0)
 
     return Kernel(bind, plain.workspace_bytes, 0, pairs, made.indices is None, plain.source)
+
+
+def _drawn(op: Op, types: Sequence[TensorType]) -> KernelFamily:
+    """Random draws for all sizes: the same bits as those of one size, for each block is counted.
+
+    Raises:
+        Refused: the type of the result does not say each of its sizes.
+    """
+    (y,) = op.infer(*types)
+    if not are_determined(names_of(y), [y]):
+        raise Refused(f"{op.name}: {y} does not say its sizes")
+    key = f"{op_text(op)} of {', '.join(map(str, types))}".encode()
+    made = symbolic(key, lambda: (function[op](op, types).func, ()), (type(op),))
+
+    def at(sized: Op, numbers: Sequence[TensorType]) -> Kernel:
+        sizes = sizes_between([(y, sized.infer(*numbers)[0])])
+        return made.at({variable_name(name): n for name, n in sizes.items()})
+
+    return KernelFamily(at, source=made.function.source)
 
 
 def top_k(
@@ -92,6 +116,7 @@ def evaluated(op: Op, types: Sequence[TensorType], constants: frozenset[int]) ->
     return Kernel(bind, inplace=((0, 0),) if over else ())
 
 
+_DRAWS = (ops.Bernoulli, ops.RandomNormal, ops.RandomUniform, ops.TruncatedNormal)
 _at_each_size = for_all_sizes(evaluated)
 _OF_NUMPY = (  # which moves rows, or passes over all numbers once, about as fast as code of ours
     *(ops.ArgMax, ops.ArgMin, ops.CumSum, ops.Gather, ops.InRange, ops.OneHot),

@@ -7,18 +7,19 @@ Words are u64 of which only the lower half counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import pi
+from math import pi, prod
 
 import byparts_opset as ops
 from byparts_graph_ir import Op, TensorType
-from byparts_op_loops.function import Body, Function, Loops, buffer, function
+from byparts_op_loops.extents import extents, names_of, size_variable
+from byparts_op_loops.function import Body, Function, Loops, function
 from byparts_op_loops.narrow import narrowed
 from byparts_opset.philox import KEY_STEPS, MASK, MULTIPLIERS, ROUNDS
 from byparts_opset.random import BITS
 from byparts_opset.random_normal import POLYNOMIAL_F32, POLYNOMIAL_F64, WITHIN_TWO
-from byparts_tensor_ir.expression import Expr, const
+from byparts_tensor_ir.expression import Expr, as_expr, const, variable
 from byparts_tensor_ir.functions import call, cast, maximum, minimum, unary
-from byparts_tensor_ir.statement import Func, Store
+from byparts_tensor_ir.statement import Buffer, For, Func, If, Store
 
 Element = Callable[[Sequence[Expr]], Expr]  # of the words that an element takes
 
@@ -87,9 +88,11 @@ def _truncated_normal(op: ops.TruncatedNormal, types: Sequence[TensorType]) -> F
 
 def _drawn(op: Op, types: Sequence[TensorType], each: int, element: Element) -> Function:
     """y[i] = element(words i * each, i * each + 1, ...)."""
-    inputs = [buffer(f"in{i}", t.dims, t.dtype) for i, t in enumerate(types)]
+    dims = [tuple(map(as_expr, extents(t))) for t in types]
+    inputs = [Buffer(f"in{i}", dims[i], t.dtype) for i, t in enumerate(types)]
     (t,) = op.infer(*types)
-    y, in_block, loops = buffer("y", (t.size,), t.dtype), 4 // each, Loops()
+    size = as_expr(prod(extents(t)))
+    y, in_block, loops = Buffer("y", (size,), t.dtype), 4 // each, Loops()
     key, counter = (cast(b[()], "u64") for b in inputs[:2])
 
     def block(b: Expr, elements: int = in_block) -> Body:
@@ -98,6 +101,14 @@ def _drawn(op: Op, types: Sequence[TensorType], each: int, element: Element) -> 
         values = [(k, narrowed(element(w), t.dtype)) for k, w in at]
         return tuple([Store(f"y{k}", (y,), (b * in_block + k,), (v,)) for k, v in values])
 
-    whole, rest = divmod(t.size, in_block)
-    body = (*loops.vector(whole, block), *block(const(whole), rest))
-    return Function(Func("draw", (*inputs, y), (y,), (), body))
+    if t.static:
+        whole, rest = divmod(t.size, in_block)
+        body = (*loops.vector(whole, block), *block(const(whole), rest))
+        return Function(Func("draw", (*inputs, y), (y,), (), body))
+    blocks = variable("block", size // in_block)
+    last = block(size // in_block, in_block - 1)
+    left = size % in_block
+    rest_of = [If(as_expr(k) < left, (store,)) for k, store in enumerate(last)]
+    sizes = tuple([size_variable(name) for name in sorted(names_of(t))])
+    body = (For(blocks, block(blocks), "vectorize"), *rest_of)
+    return Function(Func("draw", (*inputs, y), (y,), sizes, body))
