@@ -409,3 +409,23 @@ def test_random_programs_that_are_compiled_alone(monkeypatch: pytest.MonkeyPatch
 
     assert not report.failures, str(report)
     assert report.shared > report.sizes // 3
+
+
+@pytest.mark.parametrize("backends", [("numpy",), ("native", "numpy")], ids=" ".join)
+def test_draws_are_those_of_one_size(backends: tuple[str, ...]) -> None:
+    """To the bit: dropout in the shape of an input, and numbers of a shape with a name."""
+    counter = Input(TensorType("i64", ()), name="counter")
+    normal = ops.random_normal(3, counter, ("n", 4))
+    dropped = ops.dropout(ROWS, 7, counter, 0.5)
+    graph = _graph(ROWS, counter, outputs=[dropped, normal * ROWS])
+    program = build(graph, backends=backends)
+
+    assert program.why == "compiled once for every size of f32[n,4], i64[]"
+    for n in (3, 0, 1, 65):
+        alone = build(
+            specialize(graph, [TensorType("f32", (n, 4)), counter.type]), backends=backends
+        )
+        for k in (0, 5):
+            feeds = _numbers(n, 4), np.int64(k)
+            for got, want in zip(program(*feeds), alone(*feeds), strict=True):
+                np.testing.assert_array_equal(got, want)

@@ -252,7 +252,8 @@ def bind_fields(op: Op, bound: Mapping[str, int], simplify: bool = True) -> Op:
         return op
     new: dict[str, Any] = {}
     for f in op.shape_fields:
-        new[f] = tuple([_dimension(d, bound) for d in getattr(op, f)])
+        if getattr(op, f) is not None:  # or the shape is that of an input
+            new[f] = tuple([_dimension(d, bound) for d in getattr(op, f)])
     for f in op.size_fields:
         if isinstance(getattr(op, f), str):
             new[f] = _dimension(getattr(op, f), bound)
