@@ -116,7 +116,9 @@ def alone(node: Node) -> Graph:
     return Graph.of(inputs, Node(node.op, inputs).outputs)
 
 
-@pytest.mark.parametrize("first", range(0, 100, 20))
+@pytest.mark.parametrize(
+    "first", [0, *[pytest.param(n, marks=pytest.mark.long) for n in range(20, 100, 20)]]
+)
 def test_regions_of_random_programs_compute_what_they_mean(first: int, tmp_path: Path) -> None:
     regions = [r for seed in range(first, first + 20) for r in regions_of_program(seed)]
 

@@ -83,7 +83,9 @@ def test_an_index_out_of_range_is_refused_in_one_sentence(
     np.testing.assert_array_equal(variable.read(), np.eye(3))
 
 
-@pytest.mark.parametrize("dtype", ["i8", "u8", "i16", "i64"])
+@pytest.mark.parametrize(
+    "dtype", ["u8", "i64", *[pytest.param(name, marks=pytest.mark.long) for name in ("i8", "i16")]]
+)
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)
 @pytest.mark.parametrize("name", BACKENDS)
 def test_an_index_of_any_integer_dtype_is_checked(

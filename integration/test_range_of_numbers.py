@@ -91,8 +91,15 @@ COUNTS: dict[str, tuple[Any, Function]] = {
 }
 
 
-@ALONE
-@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+@pytest.mark.parametrize(
+    ("dtype", "inside"),
+    [
+        pytest.param("f16", False, id="alone-f16"),
+        pytest.param("bf16", True, id="in a region-bf16"),
+        pytest.param("f16", True, id="in a region-f16", marks=pytest.mark.long),
+        pytest.param("bf16", False, id="alone-bf16", marks=pytest.mark.long),
+    ],
+)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("case", COUNTS)
 def test_counts_are_not_held_in_half_types(

@@ -252,7 +252,13 @@ _PICTURES = {
 }
 
 
-@pytest.mark.parametrize("name", _PICTURES)
+# Memory is traced at each of 300,000 filters and rows: seconds, for what the other pictures tell.
+_SLOW = {"one row of guesses", "one column"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.long] * (n in _SLOW)) for n in _PICTURES]
+)
 def test_a_picture_takes_four_times_what_it_may_have(name: str) -> None:
     """A PNG of 4 KB took 609 MB."""
     given: Any = _PICTURES[name]

@@ -70,6 +70,7 @@ def assert_trains_as_f32(name: str, dtype: str, epsilon: float) -> None:
     np.testing.assert_allclose(np.float64(got), trained(name, "float32"), atol=4 * 3 * epsilon)
 
 
+@pytest.mark.long  # another 25 programs; a number that f16 or bf16 cannot hold is told by those
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_an_optimizer_updates_f64(name: str) -> None:
     """Two steps of f64 are those of f32, to what f32 rounds."""

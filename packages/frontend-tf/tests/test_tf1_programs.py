@@ -15,7 +15,23 @@ from tf1.places import names, recorded, run_here
 # What is not here yet, and why: `cd packages/frontend-tf/tests; python -m tf1.status NAME` says it anew.
 WAITING: dict[str, str] = {}
 NEEDS = {"idioms/scipy_optimizer": "scipy"}
-IDIOMS = [name for name in names() if name.startswith("idioms/")]
+# Half of the time of all idioms is the compiler's, for these, whose ops are in tests of their own.
+LONG_IDIOMS = {
+    "idioms/case_and_where",
+    "idioms/embedding_and_partition",
+    "idioms/gradients_and_clipping",
+    "idioms/layers_and_losses",
+    "idioms/loops_and_tensor_arrays",
+    "idioms/optimizers",
+    "idioms/slim_layers",
+    "idioms/sparse_tensors",
+    "idioms/static_and_raw_rnn",
+}
+IDIOMS = [
+    pytest.param(name, marks=[pytest.mark.long] if name in LONG_IDIOMS else [])
+    for name in names()
+    if name.startswith("idioms/")
+]
 PROGRAMS = [name for name in names() if name.startswith("programs/")]
 
 # float32: a product is right to about 1e-6; steps of training multiply the error.
