@@ -240,6 +240,65 @@ def test_noise_is_a_few_units_in_the_last_place(dtype: Any) -> None:
     assert 0 < far.max() <= 5 * np.finfo(dtype).eps * 3
 
 
+# -- nan and infinities ---------------------------------------------------------------------------
+
+NAN, INF = np.nan, np.inf
+
+
+def test_a_nan_and_each_infinity_are_told_apart() -> None:
+    """exp of nan and of infinities, moved and added."""
+    (want,) = expected(_program(lambda x: [ops.exp(x) + 1], x=f32(NAN, INF, -INF)))
+
+    assert not want.difference(f32(NAN, INF, 1))
+    assert want.difference(f32(INF, INF, 1)) and want.difference(f32(NAN, NAN, 1))
+    assert want.difference(f32(NAN, -INF, 1)) and want.difference(f32(NAN, 7, 1))
+
+
+def test_the_greatest_of_numbers_with_a_nan_is_nan() -> None:
+    (most, at, less) = expected(
+        _program(
+            lambda x: [ops.max(x), ops.argmax(x), ops.less(x, ops.fill(2, "f32"))],
+            x=f32(1, NAN, 3),
+        )
+    )
+
+    assert not most.difference(f32(NAN).reshape(())) and most.difference(f32(3).reshape(()))
+    assert not at.difference(np.array(1)) and at.difference(np.array(2))
+    assert not less.difference(np.array([True, False, False]))
+
+
+def test_a_row_of_a_product_with_an_infinity_is_open_and_the_others_are_not() -> None:
+    """Nan or an infinity, as the formula has it; what decides by it is not compared."""
+    product, sign = expected(
+        _program(
+            lambda a, b: [y := ops.matmul(a, b), ops.greater(y, ops.fill(0, "f32"))],
+            a=f32(INF, 1, 1, 1).reshape(2, 2),
+            b=f32(0, 1).reshape(2, 1),
+        )
+    )
+
+    assert product.determined.tolist() == [[False], [True]] == sign.determined.tolist()
+
+
+def test_a_nan_as_an_integer_is_open() -> None:
+    (want,) = expected(_program(lambda x: [ops.cast(x, "i32")], x=f32(NAN, 2.5)))
+
+    assert want.determined.tolist() == [False, True]
+
+
+def test_every_eighth_program_has_nan_or_infinities_among_its_inputs() -> None:
+    """Those of a third at least, for some have no input of floats; others do only when asked."""
+    odd = [_has_not_finite(generate(seed)) for seed in range(7, 240, 8)]
+
+    assert sum(odd) >= 10 and not any(_has_not_finite(generate(seed)) for seed in range(7))
+    assert any(_has_not_finite(generate(seed, not_finite=True)) for seed in range(7))
+
+
+def _has_not_finite(program: Program) -> bool:
+    floats = [a.astype(np.float64) for a in program.arrays if a.dtype.kind == "f"]
+    return any(not np.all(np.isfinite(a)) for a in floats)
+
+
 # -- small ones -----------------------------------------------------------------------------------
 
 

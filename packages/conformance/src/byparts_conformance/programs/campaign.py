@@ -98,6 +98,7 @@ def campaign(
     *,
     batch: int = 16,
     theme: str = "",
+    not_finite: bool | None = None,
     most_failures: int = 5,
     shrink: bool = True,
     progress: Callable[[Report], None] = lambda report: None,
@@ -110,6 +111,7 @@ def campaign(
         seed: of the first; the next ones follow it.
         batch: how many are built together; backends that compile are faster with more.
         theme: one of `generate.THEMES`; by default all.
+        not_finite: whether inputs hold nan and infinities; by default in every eighth program.
         most_failures: ends sooner after so many.
         shrink: whether failures are made small.
         progress: called after each batch.
@@ -117,7 +119,8 @@ def campaign(
     report, flushes = Report(), any([loaded(b).flushes for b in backends])
     for number, first in enumerate(range(seed, seed + count, batch)):
         programs = [
-            generate(s, theme=theme) for s in range(first, min(first + batch, seed + count))
+            generate(s, theme=theme, not_finite=not_finite)
+            for s in range(first, min(first + batch, seed + count))
         ]
         wants = [expected(p, flushes=flushes) for p in programs]
         way = way_of(number)

@@ -81,17 +81,22 @@ _SMOOTH: Makers = (
 )
 
 
-def generate(seed: int, most_nodes: int = 24, theme: str = "") -> Program:
+def generate(
+    seed: int, most_nodes: int = 24, theme: str = "", not_finite: bool | None = None
+) -> Program:
     """A random program.
 
     Args:
         seed: any number; equal ones give equal programs.
         most_nodes: how often it grows at most; some makers add more than one node.
         theme: one of `THEMES`; by default one that is drawn.
+        not_finite: whether inputs and constants hold nan and infinities too; by default those of
+            every eighth seed do.
     """
     random = Random(seed)
     dtypes, makers = THEMES[theme or random.choice(list(THEMES))]
     growing = Growing(random, _sizes(random), dtypes, makers=makers)
+    growing.not_finite = seed % 8 == 7 if not_finite is None else not_finite
     for _ in range(random.randrange(1, 4)):
         growing.input(growing.any_of(dtypes), growing.shape())
     steps, tries = random.randrange(2, most_nodes + 1), 0

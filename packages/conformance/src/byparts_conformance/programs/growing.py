@@ -42,6 +42,7 @@ class Growing:
         makers: functions that add something, likely ones several times.
         depth: how many bodies are around this one.
         plain: whether all values are smooth functions of f64, for gradients.
+        not_finite: whether floats may be nan or infinite; else most elements are finite.
     """
 
     random: Random
@@ -53,6 +54,7 @@ class Growing:
     makers: Sequence[Callable[[Growing], None]] = ()
     depth: int = 0
     plain: bool = False
+    not_finite: bool = False
     used: set[Value] = field(default_factory=set)
 
     # -- dice ----------------------------------------------------------------------------------
@@ -96,7 +98,7 @@ class Growing:
         """A new input, with an array for it."""
         v = Input(TensorType(dtype, shape), None, f"x{len(self.inputs)}", "")
         self.inputs.append(v)
-        self.known[v] = drawn(self.random, dtype, shape, self.plain)
+        self.known[v] = drawn(self.random, dtype, shape, self.plain, self.not_finite)
         if variable:
             self.variables.append(v)
         return v
@@ -113,7 +115,9 @@ class Growing:
             arrays = self.evaluated(values)
         except (GraphError, NotImplementedError, ValueError):  # refused, or without a gradient
             return None
-        if not all(map(_useful, values, arrays)) and not self.chance(0.03):
+        few = 0.3 if self.not_finite else 0.8
+        useful = [_useful(v, a, few) for v, a in zip(values, arrays, strict=True)]
+        if not all(useful) and not self.chance(0.03):
             return None
         if all(map(_says_nothing, values, arrays)) and not self.chance(0.2):
             return None
@@ -148,6 +152,8 @@ class Growing:
         """A constant of the dtype, often one that rules of algebra look for."""
         if dtype == "bool":
             return self.random.randrange(2)
+        if self.not_finite and dtype in FLOATS and self.chance(0.15):
+            return self.any_of(_NOT_FINITE)
         if dtype in FLOATS:
             return self.any_of((0.0, 1.0, -1.0, 2.0, 0.5, -2.0, 3.0, -0.5, 0.25, 10.0, -0.0))
         usual = (0, 1, 2, 3, 5, 7, 1, 2) if dtype == "u8" else (0, 1, -1, 2, 3, -2, 7, 5)
@@ -156,7 +162,7 @@ class Growing:
     def constant(self, dtype: str, shape: tuple[int, ...] = ()) -> Value:
         """A constant of one number, or now and then of several."""
         if shape and int(np.prod(shape)) <= 64 and self.chance(0.3):
-            return ops.constant(drawn(self.random, dtype, shape, self.plain))
+            return ops.constant(drawn(self.random, dtype, shape, self.plain, self.not_finite))
         return ops.fill(self.number(dtype), dtype, shape)
 
 
@@ -181,8 +187,18 @@ def fits(x: Value, y: Value) -> bool:
     return x.type.dtype == y.type.dtype and all(a == b or 1 in (a, b) for a, b in pairs)
 
 
-def drawn(random: Random, dtype: str, shape: tuple[int, ...], plain: bool = False) -> Array:
-    """Random numbers of a dtype: usual ones, and in a third of the arrays edges among them."""
+def drawn(
+    random: Random,
+    dtype: str,
+    shape: tuple[int, ...],
+    plain: bool = False,
+    not_finite: bool = False,
+) -> Array:
+    """Random numbers of a dtype: usual ones, and in a third of the arrays edges among them.
+
+    `plain`: no edges.  `not_finite`: in most arrays of floats a few are nan, infinite or zeros of
+    either sign; one kind or all, for a nan hides what an infinity would have shown.
+    """
     numbers = np.random.default_rng(random.getrandbits(32))
     numpy = numpy_dtype(dtype)
     edges = not plain and random.random() < 0.35
@@ -195,6 +211,10 @@ def drawn(random: Random, dtype: str, shape: tuple[int, ...], plain: bool = Fals
             x = np.where(some < 0.3, np.round(2 * x) / 2, x)
         if edges:
             x = np.where(some > 0.93, numbers.choice(_FLOAT_EDGES, shape), x)
+        if not_finite and random.random() < 0.7:
+            kind = random.choice([_NOT_FINITE, *[(one,) for one in _NOT_FINITE], (0.0, -0.0)])
+            few = numbers.random(shape) < random.choice([0.02, 0.1, 0.25])
+            x = np.where(few, numbers.choice(kind, shape), x)
         with np.errstate(all="ignore"):
             return np.asarray(x).astype(numpy)
     bits = 8 * numpy.itemsize if dtype != "i4" else 4
@@ -208,15 +228,16 @@ def drawn(random: Random, dtype: str, shape: tuple[int, ...], plain: bool = Fals
 
 
 _FLOAT_EDGES = (0.0, -0.0, 1.0, -1.0, 100.0, -100.0, 1e-3, 88.0, -90.0, 1e-7, 0.1, 65504.0)
+_NOT_FINITE = (np.nan, np.inf, -np.inf)
 
 
-def _useful(v: Value, a: Array) -> bool:
-    """Whether most elements are finite, and none is so large that what follows would not be."""
+def _useful(v: Value, a: Array, few: float) -> bool:
+    """Whether more than so few elements are finite, and none so large that what follows is not."""
     if v.type.dtype not in FLOATS or not a.size:
         return True
     x = np.abs(wide(a).astype(np.float64))
     finite = np.isfinite(x)
-    return bool(finite.mean() > 0.8 and np.max(x[finite], initial=0.0) < MOST_FLOAT[v.type.dtype])
+    return bool(finite.mean() > few and np.max(x[finite], initial=0.0) < MOST_FLOAT[v.type.dtype])
 
 
 def _says_nothing(v: Value, a: Array) -> bool:

@@ -12,7 +12,7 @@ O(samples * cost of `evaluate`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import byparts_opset as ops
+from byparts_conformance.programs.not_finite import open_results
 from byparts_conformance.programs.program import Program
 from byparts_graph_ir import FLOATS, Graph, Node, Op, Value
 from byparts_opset.dtypes import dtype_name, numpy_dtype, wide
@@ -31,6 +32,9 @@ ALLOWED = 8.0  # times the largest spread seen
 _UNITS, _UNITS_OF_SUMS = 4.0, 16.0  # of noise; a function is right to 4 units, a row's sum to more
 # The distance from 1 to the next number, and the smallest positive number.
 _EPSILON = {"f16": 2.0**-10, "bf16": 2.0**-7, "f32": 2.0**-23, "f64": 2.0**-52}
+# What results of no meaning are in one sample and the next: first in all of them the same.
+_NAN, _INF = float("nan"), float("inf")
+_OPEN = ((_NAN,), (_INF,), (-_INF,), (_NAN, _INF, -_INF))
 _LEAST = {"f16": 2.0**-24, "bf16": 2.0**-133, "f32": 2.0**-149, "f64": 5e-324}
 _NORMAL = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022}
 # Results that may be 0 where they are less than the smallest normal number: in 1 / (1 + e^-x),
@@ -90,8 +94,8 @@ class Expected:
             return np.asarray(got == self.value)
         a, b = (wide(x).astype(np.float64) for x in (got, self.value))
         with np.errstate(all="ignore"):
-            close = (np.abs(a - b) <= self.near) | (a == b)
-        return np.where(np.isfinite(b), close, ~np.isfinite(a))
+            close = (np.abs(a - b) <= self.near) | (a == b) | (np.isnan(a) & np.isnan(b))
+        return np.asarray(close)
 
 
 def expected(
@@ -119,7 +123,8 @@ def _numbers(program: Program) -> np.random.Generator:
 
 
 def _bounds(program: Program, samples: int, noise: Noise, allowed: float) -> tuple[Expected, ...]:
-    runs = [_evaluated(program, None), *[_evaluated(program, noise) for _ in range(samples)]]
+    noisy = [replace(noise, open_as=_OPEN[k % len(_OPEN)]) for k in range(samples)]
+    runs = [_evaluated(program, some) for some in (None, *noisy)]
     return tuple([_expected(some, allowed) for some in zip(*runs, strict=True)])
 
 
@@ -137,7 +142,8 @@ def _expected(runs: Sequence[Array], allowed: float) -> Expected:
             sample = wide(x).astype(np.float64)
             both = np.isfinite(sample) & np.isfinite(exact)
             near = np.where(both, np.maximum(near, np.abs(sample - exact)), near)
-            determined = determined & (np.isfinite(sample) == np.isfinite(exact))
+            same = (sample == exact) | (np.isnan(sample) & np.isnan(exact))
+            determined = determined & (both | same)
     return Expected(want, allowed * near, determined)
 
 
@@ -169,6 +175,9 @@ def _run(graph: Graph, arrays: Sequence[Array], noise: Noise | None) -> tuple[Ar
                     made = tuple([noise.shared(y, z) for y, z in zip(made, plain, strict=True)])
             elif noise is not None and (not node.op.zero_sign or isinstance(node.op, _CHOOSING)):
                 made = tuple([noise.with_signs(y) for y in made])
+            if noise is not None:
+                opened = open_results(node, given, made)
+                made = tuple([noise.opened(y, o) for y, o in zip(made, opened, strict=True)])
             if noise is not None and noise.flushes:
                 made = tuple([noise.flushed(y) for y in made])
             known.update(zip(node.outputs, made, strict=True))
@@ -240,6 +249,7 @@ class Noise:
         exact: share of the kinds of ops that an evaluation leaves without noise: a backend may
             compute a mod, say, exactly, and then others follow than after any error.
         flushes: whether half of the numbers below the smallest normal one become 0.
+        open_as: what results of no meaning are, drawn for each.
     """
 
     numbers: np.random.Generator
@@ -247,6 +257,7 @@ class Noise:
     zeros: float = 0.0
     exact: float = 0.0
     flushes: bool = False
+    open_as: tuple[float, ...] = ()
 
     def exact_ops(self, graph: Graph) -> set[type[Op]]:
         """Kinds of ops without noise, drawn for one evaluation."""
@@ -270,7 +281,7 @@ class Noise:
         if name not in FLOATS:
             return x
         y = wide(x).astype(np.float64)
-        size = np.maximum(np.abs(y), terms) * (units * self.strength * _EPSILON[name])
+        size = np.maximum(_sizes(y), terms) * (units * self.strength * _EPSILON[name])
         exact_zero = (y == 0) & (size == 0)
         size = np.maximum(size, units * self.strength * least[name])
         made = y + size * self.numbers.uniform(-1, 1, x.shape)
@@ -278,6 +289,16 @@ class Noise:
         cancelled = (unsure > np.abs(y)) & (self.numbers.uniform(0, 1, x.shape) < self.zeros)
         zeros = 0.0 * self.numbers.choice([-1.0, 1.0], x.shape)
         return np.asarray(np.where(exact_zero | cancelled, zeros, made)).astype(numpy_dtype(name))
+
+    def opened(self, x: Array, where: Array | bool) -> Array:
+        """The array with something else where the result is open (`not_finite.open_results`)."""
+        if not np.any(where):
+            return x
+        others = self.numbers.choice(self.open_as, x.shape)
+        with np.errstate(all="ignore"):
+            if dtype_name(x.dtype) not in FLOATS:
+                others = np.nan_to_num(others, nan=1, posinf=0, neginf=1)
+            return np.where(where, others.astype(x.dtype), x)
 
     def flushed(self, x: Array) -> Array:
         """Floats of which half of those below the smallest normal number are 0."""
