@@ -54,6 +54,7 @@ class Family:
     Attributes:
         compiled: the graph on names, with its kernels.
         unshared: nodes whose backend compiles them again for each size, as text.
+        growths: how often a size was the largest yet and an arena had to grow for it.
         change: `(sizes, what runs at them) -> Change`, where its programs change their kernels.
     """
 
@@ -66,6 +67,7 @@ class Family:
         bodies: Bodies,
     ) -> None:
         self.compiled, self.options, self.bodies = compiled, options, bodies
+        self.growths = 0
         self.change: Optional[Callable[[Sizes, Loaded], Any]] = None
         self._plans = KnownPlans(parts.planner)
         self.parts = replace(parts, planner=self._plans)

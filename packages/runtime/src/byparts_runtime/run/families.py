@@ -24,6 +24,8 @@ from byparts_runtime.memory.variable import Variable
 from byparts_runtime.run.examples import Examples
 from byparts_runtime.run.program import Program
 
+_EXACT_GROWTHS = 8  # of an arena for one family to what is needed, before more is reserved
+
 
 class Families:
     """The families that were made last, by graph, names, variables and options.
@@ -167,8 +169,9 @@ def _program(family: Family, types: Types, arena: Optional[Arena]) -> Program:
     sizes = sizes_of(graph, types)
     loaded = family.at(sizes)
     if arena is not None and 0 < arena.size_bytes < loaded.plan.arena_bytes:
-        # the arena moves, and all its programs are bound again: rarely, if it grows by a half
-        arena.reserve_bytes = max(arena.reserve_bytes, loaded.plan.arena_bytes * 3 // 2)
+        family.growths += 1  # the arena moves, and all its programs are bound again
+        if family.growths > _EXACT_GROWTHS:  # sizes go on growing: rarely, if it grows by a half
+            arena.reserve_bytes = max(arena.reserve_bytes, loaded.plan.arena_bytes * 3 // 2)
     program = Program(loaded, arena, why=_sentence(family, len(types)))
     if family.change is not None:
         program.change_at(family.change(sizes, loaded))

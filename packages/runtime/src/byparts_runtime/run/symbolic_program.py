@@ -6,7 +6,8 @@
     program.at(n=32).explain()          # the program of one size
 
 Programs of sizes are kept as an `Executor` keeps them, in one arena, which is as large as the
-largest size needs and grows by halves; `program.arena.trim()` gives back what is not needed.
+largest size needs, and grows by halves where sizes go on growing; `program.arena.trim()` gives back
+what is not needed.
 """
 
 from __future__ import annotations
