@@ -330,10 +330,23 @@ def test_programs_of_an_executor_share_one_arena() -> None:
     assert buckets(executor, 16, 64, 32, 16) == [32, 128, 64, 32]
 
     assert executor.arena is not None
-    # a size that needs more moves all programs, so room for half as much again is reserved
-    assert (executor.arena.size_bytes, executor.arena.programs) == (3 * 4 * 64 * 3 // 2, 3)
+    assert (executor.arena.size_bytes, executor.arena.programs) == (3 * 4 * 64, 3)
     executor.clear()
     assert executor.arena.size_bytes == 0
+
+
+def test_an_arena_of_sizes_that_go_on_growing_grows_by_halves() -> None:
+    """Each growth moves all programs, so after eight of them there are few."""
+    executor = executor_by_hand()
+    sizes = []
+    for n in range(16, 16 * 40, 16):
+        buckets(executor, n)
+        assert executor.arena is not None
+        sizes.append(executor.arena.size_bytes)
+
+    assert sizes[:9] == [3 * 4 * n for n in range(16, 16 * 10, 16)]
+    assert sizes[9] == 3 * 4 * 160 * 3 // 2
+    assert len(set(sizes[9:])) <= 4
 
 
 def test_or_have_their_own() -> None:
@@ -349,7 +362,7 @@ def test_executors_may_share() -> None:
     one, other = executor_by_hand(arena=arena), executor_by_hand(arena=arena)
     assert (buckets(one, 16), buckets(other, 64)) == ([32], [128])
 
-    assert (arena.programs, arena.size_bytes) == (2, 3 * 4 * 64 * 3 // 2)
+    assert (arena.programs, arena.size_bytes) == (2, 3 * 4 * 64)
 
 
 def test_what_an_executor_forgets_takes_no_memory() -> None:
