@@ -25,7 +25,8 @@ def make(work: str, *backends: str) -> tuple[Callable[[Arrays], Any], Callable[[
     }
     arrays = weights(work)
     w = {k: Input(TensorType("f32", a.shape), name=k) for k, a in arrays.items()}
-    y = {"gpt": blocks, "train": blocks, "tagger": tagger, "cnn": cnn, "mlp": mlp}[work](x["x"], w)
+    models: dict[str, Any] = {"tagger": tagger, "cnn": cnn, "mlp": mlp}
+    y = models.get(work, blocks)(x["x"], w)
     executor = Executor(backends=backends, capacity=1000)
     variables, kept = [Variable(k, a) for k, a in arrays.items()], list(w.values())
     outputs, feeds, state = [y], list(x.values()), {"count": 0}
@@ -35,7 +36,7 @@ def make(work: str, *backends: str) -> tuple[Callable[[Arrays], Any], Callable[[
         )
         count = Input(TensorType("f32", ()), name="count")
         slots = [[Input(v.type, name=f"{s}_{k}") for k, v in w.items()] for s in "mv"]
-        new = ops.adam(kept, *slots, gradients(loss, tuple(kept)), RATE, count)
+        new = ops.adam(kept, slots[0], slots[1], gradients(loss, tuple(kept)), RATE, count)
         outputs, feeds = [loss, *(v for row in new for v in row)], [*feeds, count]
         kept = [*kept, *slots[0], *slots[1]]
         variables += [Variable(v.name, v.type) for s in slots for v in s]

@@ -18,7 +18,8 @@ from works import BLOCKS, CELLS, HEADS, RATE, TRAINED, WIDTH, Arrays, dense_laye
 
 def make(work: str) -> Callable[[Arrays], Any]:
     """A call of a work."""
-    forward = {"gpt": blocks, "train": blocks, "tagger": tagger, "mlp": mlp}[work]
+    models: dict[str, Any] = {"tagger": tagger, "mlp": mlp}
+    forward = models.get(work, blocks)
     w = {k: jnp.asarray(a) for k, a in weights(work).items()}
     axis = 1 if work in ("gpt", "train") else 0
 

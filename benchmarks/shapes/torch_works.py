@@ -19,7 +19,8 @@ torch.set_num_threads(1)
 def make(work: str, compiled: bool = False) -> Callable[[Arrays], Any]:
     """A call of a work."""
     w = {k: torch.from_numpy(a) for k, a in weights(work).items()}
-    forward = {"gpt": blocks, "train": blocks, "tagger": tagger(w), "cnn": cnn, "mlp": mlp}[work]
+    models: dict[str, Any] = {"tagger": tagger(w), "cnn": cnn, "mlp": mlp}
+    forward = models.get(work, blocks)
 
     def loss(x: Any, t: Any) -> Any:
         y = forward(x, w)

@@ -55,13 +55,14 @@ def weights(work: str) -> Arrays:
 def inputs(work: str, size: tuple[int, ...]) -> Arrays:
     """The inputs of a call at a size."""
     numbers, (n, *_) = np.random.default_rng(size), size
-    shapes: dict[str, tuple[int, ...]] = {
+    by_work: dict[str, dict[str, tuple[int, ...]]] = {
         "gpt": {"x": (1, n, WIDTH)},
         "train": {"x": (1, n, WIDTH), "t": (1, n, WIDTH)},
         "tagger": {"x": (n, WORDS)},
         "cnn": {"x": (1, 3, *size)},
         "mlp": {"x": (n, LAYERS[0])},
-    }[work]
+    }
+    shapes = by_work[work]
     arrays = {k: numbers.standard_normal(s).astype(np.float32) for k, s in shapes.items()}
     if work == "mlp":
         arrays["t"] = np.eye(LAYERS[-1], dtype=np.float32)[numbers.integers(0, LAYERS[-1], n)]
