@@ -7,7 +7,8 @@ of the names must be true of the numbers, or else the graph is not that of this 
 says so: a rule may have taken it that `n` is not 1.
 
 Nodes of equal ops on equal types are a group (the layers of a network are mostly alike), and a
-shape rule runs once for each group: a node takes 2 us instead of 15.
+shape rule runs once for each group: a node takes 2 us instead of 15.  The rule of a node that no
+name concerns, such as an update of weights, does not run again.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from byparts_graph_ir.model.op import Op
+    from byparts_graph_ir.model.types import Dimension
 
 Sizes: TypeAlias = "Mapping[str, int]"
 _Rule: TypeAlias = "tuple[Op, tuple[TensorType, ...]]"
@@ -59,6 +61,10 @@ class NamedGraph:
             if len(keys) > len(self._firsts):
                 self._firsts.append(node)
         self.groups = tuple(groups)
+        self._fixed: list[_Rule | None] = [
+            (node.op, tuple([v.type for v in node.outputs])) if is_sized(node) else None
+            for node in self._firsts
+        ]
 
     def at(self, sizes: Sizes) -> Graph:
         """The graph with numbers in the place of names, its nodes in the same order.  O(nodes).
@@ -94,7 +100,8 @@ class NamedGraph:
 
     def _rules(self, sizes: Sizes, known: dict[TensorType, TensorType]) -> list[_Rule]:
         """For each group the op at these sizes, and the types that it gives."""
-        return [_rule(node, sizes, known) for node in self._firsts]
+        of_groups = zip(self._firsts, self._fixed, strict=True)
+        return [_rule(node, sizes, known) if fixed is None else fixed for node, fixed in of_groups]
 
 
 def names_in(graph: Graph) -> frozenset[str]:
@@ -103,11 +110,11 @@ def names_in(graph: Graph) -> frozenset[str]:
 
 
 def is_sized(node: Node) -> bool:
-    """Whether the node holds for one size alone: no name in its types, or free in its bodies."""
+    """Whether no name concerns the node: none in its types and fields, none free in its bodies."""
     for v in (*node.inputs, *node.outputs):
         if not v.type.static:
             return False
-    if any([isinstance(getattr(node.op, name), str) for name in node.op.size_fields]):
+    if any([isinstance(d, str) for d in _field_dimensions(node.op)]):
         return False
     return not body_fields(type(node.op)) or not any(map(_free_names, subgraphs(node.op)))
 
@@ -142,11 +149,19 @@ def _sized(kind: TensorType, sizes: Sizes, known: dict[TensorType, TensorType]) 
     return sized
 
 
+def _field_dimensions(op: Op) -> list[Dimension]:
+    """The dimensions in the fields of an op, numbers and names.
+
+    A field may have a name where no type has one: a rule has found what the name must be.
+    """
+    lone = [getattr(op, name) for name in op.size_fields]
+    return [*lone, *[d for name in op.shape_fields for d in getattr(op, name) or ()]]
+
+
 def _free_names(body: Graph) -> frozenset[str]:
     """The names in a body that are not its own: not in the dimensions of its inputs."""
     shapes = [v.type.shape or () for v in body.values]
-    fields = [getattr(node.op, name) for node in body.nodes for name in node.op.size_fields]
-    shapes.append(tuple([field for field in fields if isinstance(field, str)]))
+    shapes += [tuple(_field_dimensions(node.op)) for node in body.nodes]
     inside = frozenset([n for shape in shapes for d in shape for n in names_of(d)])
     bodies = [s for node in body.nodes if body_fields(type(node.op)) for s in subgraphs(node.op)]
     own = {name for name in names_in(body) if not name.startswith(OF_THE_PROGRAM)}

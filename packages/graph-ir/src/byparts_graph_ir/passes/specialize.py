@@ -125,6 +125,10 @@ def result_types(op: Op, body: Graph, types: Sequence[TensorType]) -> Types:
     Raises:
         ShapeError: as `body_for`.
     """
+    if list(types) == [v.type for v in body.inputs]:
+        return tuple([v.type for v in body.outputs])
+    if all([t.static for t in types]):
+        return _static_results(op, body, types)
     special = body_for(op, body, types)
     names: dict[str, Dimension] = {}
     for v, t in zip(body.inputs, types, strict=True):
@@ -133,6 +137,29 @@ def result_types(op: Op, body: Graph, types: Sequence[TensorType]) -> Types:
             if isinstance(own, str) and own.isidentifier() and names.get(own) is None:
                 names[own] = size
     return tuple([_renamed(v.type, names) for v in special.outputs])
+
+
+def _static_results(op: Op, body: Graph, types: Sequence[TensorType]) -> Types:
+    """The output types of the body for types without names, by its shape rules; makes no graph.
+
+    Kept with the body, as in `body_for`.
+    """
+    _check_count(op, body, types)
+    known: dict[Types, Types] = body.__dict__.setdefault("_static_results", {})
+    key = tuple(types)
+    if key not in known:
+        try:
+            bound = sizes_of(body, _input_types(body, key))
+            of_value = dict(zip(body.inputs, key, strict=True))
+            for node in body.nodes:
+                here = bind_fields(node.op, bound, simplify=False)
+                given = output_types(here, [of_value[v] for v in node.inputs])
+                of_value.update(zip(node.outputs, given, strict=True))
+        except GraphError as error:
+            add_note(error, f"in a body of {op.name}")
+            raise
+        known[key] = tuple([of_value[v] for v in body.outputs])
+    return known[key]
 
 
 def body_inputs(op: Op, body: Graph, types: Sequence[TensorType]) -> Types:

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, Optional
 
 from byparts_graph_ir import GraphError, Node, Op, Value
 from byparts_runtime.building.planned_graph import PlannedGraph
 
 Pairs = Sequence[tuple[int, int]]  # (position among the inputs, value)
+_Sorted = tuple[list[int], list[int], list[tuple[int, int, int, int]]]  # starts, ends so far, rows
 Content = tuple[int, int]  # (value that was written, first byte of it); ~step: its workspace
 
 
@@ -129,12 +131,13 @@ class _Run:
             self._room(None, space).write(start, end, (~step, 0))
             for _, x in read:
                 self._read(x, f"{who}, beside its workspace,")
-        views = self._views(node)
+        views, facts = self._views(node), node.op if kernel is None else kernel
+        others = self._by_start(read)
         for o, y in enumerate(outputs):
             if o in views:
                 self.contents[y] = views[o]
             else:
-                self._check_over(node, read, o, node.op if kernel is None else kernel, who)
+                self._check_over(node, others, o, facts, who)
                 self._write(y)
         for y in outputs if len(outputs) > 1 or views else ():
             self._read(y, f"{who}, having written its outputs,")
@@ -151,22 +154,33 @@ class _Run:
                 views[o] = (self.contents[x][0], self.contents[x][1] + offset)
         return views
 
-    def _check_over(self, node: Node, read: Pairs, o: int, facts: Any, who: str) -> None:
+    def _by_start(self, read: Pairs) -> _Sorted:
+        """The inputs of a node that have bytes, by where they begin, with the ends so far."""
+        ranges = self.ranges
+        pairs = [(*ranges[x], p, x) for p, x in read if ranges[x][0] < ranges[x][1]]
+        pairs.sort()
+        return [row[0] for row in pairs], [*accumulate([row[1] for row in pairs], max)], pairs
+
+    def _check_over(self, node: Node, inputs: _Sorted, o: int, facts: Any, who: str) -> None:
         """Refuse an output over an input where the kernel does not allow it, or over a variable."""
         y = self.ids[node.outputs[o]]
         (lower, upper), room = self.ranges[y], self.rooms[y]
         root = self.plan.locations[y].root
         if root is not None and root not in self.donate:
             raise GraphError(f"plan: {who} writes value {y} over input {root}, which is external")
-        for p, x in read:
-            start, end = self.ranges[x]
-            if room is self.rooms[x] and start < upper and lower < end:
-                same = start == lower and node.inputs[p].type == node.outputs[o].type
-                if start < end and lower < upper and not (same and (p, o) in facts.inplace):
-                    raise GraphError(
-                        f"plan: {who} writes value {y} over its input, value {x}, which its kernel "
-                        "does not allow"
-                    )
+        starts, ends, rows = inputs
+        if lower == upper:
+            return
+        # An update of all weights has hundreds of inputs and outputs: only those near are compared.
+        for start, end, p, x in rows[bisect_right(ends, lower) : bisect_left(starts, upper)]:
+            if end <= lower or room is not self.rooms[x]:
+                continue
+            same = start == lower and node.inputs[p].type == node.outputs[o].type
+            if not (same and (p, o) in facts.inplace):
+                raise GraphError(
+                    f"plan: {who} writes value {y} over its input, value {x}, which its kernel "
+                    "does not allow"
+                )
 
     def _write(self, i: int) -> None:
         self.contents[i] = (i, 0)
