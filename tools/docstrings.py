@@ -25,12 +25,7 @@ from budgets import ROOT, parts, sources
 _PRONOUNS = "it its they their them that those this these he"
 _OPENERS = _PRONOUNS + " what which where when who whose how of as one so"
 PRONOUNS, OPENERS = frozenset(_PRONOUNS.split()), frozenset(_OPENERS.split())
-MOST = 0.04  # of the docstrings of a part; a few sentences are better for such a beginning
-# Parts that wait for the same work, each with what is being cut out of it: their share, as it was
-# when this was written, must not grow.  A group that has come below `MOST` leaves the table.
-WAITING = {
-    "frontend-tf tf-files tf-input tf-keras tf-estimator tf-contrib tinyflow": 0.065,
-}
+MOST = 0.02  # of the docstrings of a part; a few sentences are better for such a beginning
 
 
 class Docstring(NamedTuple):
@@ -39,12 +34,6 @@ class Docstring(NamedTuple):
     file: Path
     line: int
     text: str
-
-
-def groups() -> dict[str, float]:
-    """Names of parts that are counted together -> the share of riddles that they may have."""
-    waiting = " ".join(WAITING).split()
-    return WAITING | {p.name: MOST for p in parts() if p.name not in waiting}
 
 
 @cache
@@ -80,10 +69,9 @@ def riddles(part: str) -> list[Docstring]:
     return [d for d in docstrings(part) if is_riddle(d.text)]
 
 
-def share(group: str) -> float:
-    """The share of riddles among the docstrings of some parts, of which not all need exist."""
-    count = sum(len(docstrings(part)) for part in group.split())
-    return sum(len(riddles(part)) for part in group.split()) / max(1, count)
+def share(part: str) -> float:
+    """The share of riddles among the docstrings of a part."""
+    return len(riddles(part)) / max(1, len(docstrings(part)))
 
 
 def main() -> None:
@@ -91,9 +79,8 @@ def main() -> None:
     for part in sys.argv[1:]:
         for file, line, text in riddles(part):
             print(f"{file.relative_to(ROOT)}:{line}: {text.partition(chr(10))[0]}")
-    for group, most in groups().items() if len(sys.argv) == 1 else ():
-        waits = ", waiting" * (group in WAITING)
-        print(f"{share(group):6.1%} of at most {most:.0%}{waits}  {group}")
+    for part in [p.name for p in parts()] if len(sys.argv) == 1 else ():
+        print(f"{share(part):6.1%} of at most {MOST:.0%}  {part}")
 
 
 if __name__ == "__main__":

@@ -5,20 +5,14 @@ from __future__ import annotations
 import pytest
 
 import docstrings
+from budgets import parts
 
 
-@pytest.mark.parametrize("group", docstrings.groups())
-def test_few_docstrings_open_with_a_riddle(group: str) -> None:
-    """Parts that wait for their turn have no more than they had."""
-    most = docstrings.groups()[group]
-    there = [d for part in group.split() for d in docstrings.riddles(part)]
+@pytest.mark.parametrize("part", [p.name for p in parts()])
+def test_few_docstrings_open_with_a_riddle(part: str) -> None:
+    there = [f"{d.file}:{d.line}: {d.text:.60}" for d in docstrings.riddles(part)]
 
-    assert docstrings.share(group) <= most, [f"{d.file}:{d.line}: {d.text:.60}" for d in there]
-
-
-@pytest.mark.parametrize("group", docstrings.WAITING)
-def test_who_has_come_below_the_limit_waits_no_longer(group: str) -> None:
-    assert docstrings.share(group) > docstrings.MOST, "take the row out of WAITING"
+    assert docstrings.share(part) <= docstrings.MOST, there
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from byparts_frontend_tf.names import added
 
 
 class UpperFunctions:
-    """What `graph/upper.py` asks for."""
+    """Functions that `graph/upper.py` asks for."""
 
     @cached_property
     def operators(self) -> Any:

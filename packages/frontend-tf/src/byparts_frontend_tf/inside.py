@@ -48,7 +48,7 @@ _MODULES = frozenset(
 
 
 def place_of(full: str) -> str | None:
-    """Where the object of a name is, "module:name" of this part; `None`: there is none."""
+    """Find the object of a name: "module:name" of this part, or `None` if there is none."""
     if full in _MODULES or is_space(full):
         return place(full)
     if full.startswith(("python.keras.", "contrib.keras.")) and is_namespace(
@@ -87,7 +87,7 @@ def _candidates(full: str) -> Iterator[str]:
 
 
 def is_namespace(full: str) -> bool:
-    """Whether it is a namespace; `compat.v1.nn` and those of TensorFlow's inside are, too."""
+    """Whether a name is a namespace; `compat.v1.nn` and those of TensorFlow's inside are, too."""
     if is_space(full) or full in _COMPAT or full in _MODULES:
         return True
     if full.startswith(("compat.v1.", "compat.v2.")):

@@ -29,7 +29,7 @@ def table() -> dict[str, str]:
 
 
 def added(api: str) -> dict[str, str]:
-    """What installed parts add to an API: "tf", or "tf-kinds" for operations that files name.
+    """Names that installed parts add to an API: "tf", or "tf-kinds" for operations of files.
 
     A table that cannot be read is said by a warning, and hurts no other name.
     """
@@ -50,7 +50,7 @@ def added(api: str) -> dict[str, str]:
 
 
 def place(name: str) -> str | None:
-    """Where the object of a name is; `None`: no part has it."""
+    """Find the object of a name: "module:name", or `None` if no part has it."""
     return own().get(name) or table().get(name)
 
 

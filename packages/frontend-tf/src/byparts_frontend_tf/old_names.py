@@ -76,7 +76,7 @@ def _of_numpy() -> dict[str, Any]:
 
 
 def _argspec(function: Callable[..., Any]) -> Any:
-    """As `inspect.getargspec` of Python 3.10."""
+    """Arguments of a function, as `inspect.getargspec` of Python 3.10 gave them."""
     found = inspect.getfullargspec(function)
     return ArgSpec(found.args, found.varargs, found.varkw, found.defaults)
 

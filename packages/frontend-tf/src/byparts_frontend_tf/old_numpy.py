@@ -1,4 +1,4 @@
-"""What NumPy accepted in 2019 and refuses now, for programs of that time; `old_names.py` has names.
+"""Support for what NumPy accepted in 2019 and refuses now; `old_names.py` has the names.
 
 Lists of lists of different lengths are arrays of lists; `fromstring` reads bytes; an array of one
 element is a number (`float(a)`, `"%f" % a`); arrays have `tostring`, `ptp` and `itemset`.  For the
@@ -104,7 +104,7 @@ def _itemset(self: Any, *args: Any) -> None:
 
 
 class _Looking:
-    """Its slots are CPython's functions that look a method up and call it."""
+    """Source of slots that CPython fills with functions that look a method up and call it."""
 
     def __int__(self) -> int:
         return 0

@@ -165,7 +165,7 @@ class NamespaceFinder(MetaPathFinder, Loader):
         self._package = package
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[ModuleSpec]:
-        """As Python's import asks, after all others."""
+        """Find a namespace for Python's import, which asks here after all others."""
         package, _, full = name.partition(".")
         if package != self._package or full.partition(".")[0] in _OWN:
             return None

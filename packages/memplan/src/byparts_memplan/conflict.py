@@ -77,7 +77,7 @@ class _Judge:
         return []
 
     def too_much(self, some: Sequence[int]) -> bool:
-        """Whether these buffers are proved not to fit."""
+        """Whether the buffers `some` are proved not to fit."""
         self.effort -= len(some)
         asked = tuple([self.buffers[i] for i in some])
         if len(some) < 2 or self.effort < 0:

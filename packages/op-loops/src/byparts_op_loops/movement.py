@@ -72,7 +72,7 @@ class _Indices(NamedTuple):
 
     @property
     def high(self) -> Extent:
-        """One more than the greatest; 0 if there are none."""
+        """Upper end of the indices, exclusive; 0 if there are none."""
         if self.step < 0 or self.length == 0:
             return self.start + 1 if self.length != 0 else 0
         return self.start + (self.length - 1) * self.step + 1

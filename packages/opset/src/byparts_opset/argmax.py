@@ -1,4 +1,4 @@
-"""Where the extreme elements stand: of equals the first, nan before all, as in NumPy."""
+"""Indices of the extreme elements: of equals the first, nan before all, as in NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ops with bodies share: bodies from Python functions, their types, rounds and gradients.
+"""Bodies of ops: made from Python functions; their types, rounds and gradients.
 
 A body is a closed graph.  Written in Python it is a function of values, called once with the inputs
 of the body; what it reads must be among its arguments, because a graph that captured values of the

@@ -1,4 +1,4 @@
-"""One of two graphs, chosen by a value: `lax.cond` of JAX, `If` of ONNX.
+"""A choice of one of two graphs by a value: `lax.cond` of JAX, `If` of ONNX.
 
 Only the chosen one runs, also when gradients are taken.
 """
@@ -95,7 +95,7 @@ class If(Op):
         return op, (0, *[1 + i for i in inputs]), outputs
 
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
-        """One branch, where the condition is a constant; else the op on the inputs' types."""
+        """The chosen branch of a constant condition; else the op on the types of the inputs."""
         condition, *values = node.inputs
         maker = condition.node
         if maker is not None and isinstance(maker.op, ops.Fill):

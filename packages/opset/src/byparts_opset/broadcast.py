@@ -1,4 +1,4 @@
-"""How types combine: equal dtypes, NumPy broadcasting over dimensions that may not be known, axes.
+"""Types combined: equal dtypes, NumPy broadcasting over dimensions that may not be known, axes.
 
 Two dimensions broadcast if they are equal or one is 1.  What is not known never is an error: a
 symbol or `None` beside a number other than 1 must be that number (or 1), so the result is the

@@ -71,7 +71,7 @@ class Call(Op):
         return retyped(node, body=[v.type for v in node.inputs])
 
     def gradient(self, node: Node, *dys: Value) -> tuple[Value | None, ...]:
-        """One call of the gradient of the body."""
+        """A call of the gradient of the body."""
         body = body_for(self, self.body, [v.type for v in node.inputs])
         wanted = [i for i, x in enumerate(body.inputs) if is_float(x)]
         seeds = seeded(dys)

@@ -303,7 +303,7 @@ def _transposed_padding(
 
 
 def _taps(op: Convolution, filter: TensorType) -> int:
-    """How many products are summed for one element of y."""
+    """Number of products that are summed for one element of y."""
     o = filter.dims[TO_OIHW[op.layout][0]]
     return filter.size // o if o else 0
 

@@ -77,7 +77,7 @@ def numpy_dtype(name: str) -> DType:
 
 
 def least(dtype: DType) -> float:
-    """What no number of a dtype is less than: -inf of floats, 0 of bools."""
+    """Lower bound of the numbers of a dtype: -inf of floats, 0 of bools."""
     name = dtype_name(dtype)
     return integer_limits(name)[0] if name in INTEGERS else -np.inf if name in FLOATS else 0
 

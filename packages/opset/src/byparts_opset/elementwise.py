@@ -199,7 +199,7 @@ def answered(f: Callable[..., Any], x: Array, *more: Array) -> tuple[Array]:
 
 
 def summed_back(node: Node, *gradients: Value) -> tuple[Value | None, ...]:
-    """One gradient for each input, in the shape of the output: summed to the input's shape."""
+    """Gradients of the inputs, each summed from the shape of the output to the input's shape."""
     pairs = zip(gradients, node.inputs, strict=True)
     return tuple(ops.sum_like(dx, x) for dx, x in pairs)
 

@@ -1,4 +1,4 @@
-"""What a graph means: every node by `Op.evaluate`, in order.
+"""Meaning of a graph: every node by `Op.evaluate`, in order.
 
 The oracle that passes, planners and backends are tested against: slow, obvious, and in no way
 clever but that a value is let go after its last use.

@@ -162,7 +162,7 @@ def _density(x: Value) -> Value:
 
 
 def _bent(x: Any) -> Any:
-    """What the approximate gelu takes the tanh of, for values as for arrays."""
+    """Argument of the tanh in the approximate gelu, for values as for arrays."""
     return BEND * (x + CUBIC * (x * x * x))
 
 

@@ -1,4 +1,4 @@
-"""What ops are made of, for half types: computed in f32 and rounded once, as kernels do.
+"""Decompositions for half types: computed in f32 and rounded once, as kernels do.
 
 Sums of squares leave f16 from 256 on, and sums of many ones from 65504 on.
 """

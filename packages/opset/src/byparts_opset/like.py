@@ -218,12 +218,12 @@ def reshape_like(x: Value, like: Value) -> Value:
 
 
 def count_like(x: Value, axes: Iterable[int] | None = None) -> Value:
-    """How many elements x has along `axes`, as a 0-d value of its dtype."""
+    """Number of elements of x along `axes`, as a 0-d value of its dtype."""
     return _simplest(CountLike(None if axes is None else tuple(axes)), x)
 
 
 def fill_like(x: Value, value: Number) -> Value:
-    """One number in the type of x."""
+    """A value of the type of x that is one number everywhere."""
     if x.type.static:
         return ops.fill(value, x.type.dtype, x.type.dims)
     return broadcast_like(ops.fill(value, x.type.dtype), x)
@@ -254,7 +254,7 @@ def _known_shape(x: Value) -> tuple[int | str, ...] | None:
 
 
 def _decided(d: Dimension, to: Dimension) -> bool:
-    """Whether it is known if a dimension `d` was repeated from `to`."""
+    """Whether the types tell if a dimension `d` was repeated from `to`."""
     return isinstance(to, int) or (to is not None and d == to)
 
 

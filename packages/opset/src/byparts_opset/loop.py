@@ -79,7 +79,7 @@ class While(Op):
 
     @property
     def states(self) -> int:
-        """How many of the inputs are states."""
+        """Number of inputs that are states."""
         return len(self.body.outputs)
 
     def infer(self, *types: TensorType) -> Types:

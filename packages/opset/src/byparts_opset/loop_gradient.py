@@ -127,7 +127,7 @@ def _backward(
     given: Sequence[Value],
     kept: Callable[[Value, Sequence[Value], Sequence[Value]], list[Value]],
 ) -> tuple[Value, ...]:
-    """What `op.back` carries, after so many rounds.
+    """Values that `op.back` carries, after so many rounds.
 
     Args:
         op: with `back`.

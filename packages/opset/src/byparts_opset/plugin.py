@@ -1,4 +1,4 @@
-"""What this part tells the hub; imports no NumPy."""
+"""Record of this part for the hub; imports no NumPy."""
 
 from byparts_graph_ir.parts.hooks import Ops, hookimpl
 

@@ -116,5 +116,5 @@ def reduced_axes(name: str, axes: Axes, x: TensorType) -> tuple[int, ...] | None
 
 
 def count(x: Array, axes: tuple[int, ...] | None) -> int:
-    """How many elements become one."""
+    """Number of elements that become one."""
     return prod(x.shape[a] for a in normal_axes("count", axes, x.ndim))

@@ -73,12 +73,12 @@ class WhileGradient(Op):
 
     @property
     def states(self) -> int:
-        """How many of the inputs are states of the loop."""
+        """Number of inputs that are states of the loop."""
         return len(self.body.outputs)
 
     @property
     def carried(self) -> int:
-        """How many of the inputs are carried through the backward rounds."""
+        """Number of inputs that are carried through the backward rounds."""
         return len(self.back.outputs)
 
     def infer(self, *types: TensorType) -> Types:

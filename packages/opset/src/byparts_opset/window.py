@@ -78,7 +78,7 @@ def pads(around: Side, extent: int, reach: int, stride: int) -> Pair:
 def extent_of(
     name: str, extent: Dimension, reach: int | None, stride: int, around: Side, ceil: bool = False
 ) -> Dimension:
-    """How many windows fit along one axis, as far as known.
+    """Number of windows that fit along one axis, as far as known.
 
     Raises:
         ShapeError: not even one does.

@@ -15,7 +15,7 @@ _MOST_TRIES = 2000  # to make a file smaller
 
 @dataclass
 class Campaign:
-    """What has come of some tries.
+    """Outcomes of some tries.
 
     Attributes:
         outcomes: accepted, refused or the name of another error, and how often.
@@ -50,7 +50,7 @@ def run(
 
 
 def outcome(reader: Reader, data: Data) -> tuple[str, str]:
-    """How a file ends: accepted, refused, or the name and traceback of another error."""
+    """Outcome of a file: accepted, refused, or the name and traceback of another error."""
     try:
         reader.check(reader.read(data))
     except reader.refusals:

@@ -69,7 +69,7 @@ def value(random: Random) -> Any:
 
 
 def changed_bytes(random: Random, data: bytes) -> bytes:
-    """One to four places flipped, overwritten, cut out, inserted, doubled or cut off."""
+    """Flip, overwrite, cut out, insert, double or cut off one to four places."""
     made = bytearray(data)
     for _ in range(random.choice((1, 1, 1, 2, 4))):
         at = random.randrange(len(made) + 1)
@@ -97,7 +97,7 @@ def changed_bytes(random: Random, data: bytes) -> bytes:
 
 
 def changed_words(random: Random, text: str, others: Sequence[str]) -> str:
-    """One to four words exchanged, doubled, left out, or replaced by one of the others."""
+    """Exchange, double or leave out one to four words, or replace them by some of the others."""
     words = _WORD.findall(text)
     for _ in range(random.choice((1, 1, 1, 2, 4))):
         i, j = random.randrange(len(words)), random.randrange(len(words))

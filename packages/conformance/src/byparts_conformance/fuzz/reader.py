@@ -1,4 +1,4 @@
-"""What is fuzzed: right files, a way to change one, the reader, and a check of what it accepts."""
+"""Readers to fuzz: right files, a way to change one, the reader, a check of what it accepts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Data = Union[str, bytes]
 
 @dataclass(frozen=True)
 class Reader:
-    """One reader.
+    """A reader to fuzz.
 
     Attributes:
         name: what the command line calls it.

@@ -187,7 +187,7 @@ def _at_size(program: Program) -> Any:
 
 
 def _wanted(program: Program) -> Any:
-    """What a program of numbers means.
+    """Result that a program of numbers must give.
 
     `None` where its evaluation raises (an index into nothing): whoever drops what nobody reads need
     not raise.

@@ -1,4 +1,4 @@
-"""Where nan and infinities have one meaning, and where a backend may give another.
+"""Places where nan and infinities have one meaning, and where a backend may give another.
 
 What an op does with nan and infinities is its `evaluate`, and every backend must give the same, but
 
@@ -50,7 +50,7 @@ def open_results(node: Node, given: Sequence[Array], made: Sequence[Array]) -> l
 
 
 def _undefined(node: Node, given: Sequence[Array]) -> Array | bool:
-    """Where a value that is not finite lies outside of what the op defines."""
+    """Mask of the places where a value that is not finite lies outside of what the op defines."""
     odd = [_not_finite(x) for x in given]
     if not any(map(np.any, odd)):
         return False

@@ -118,7 +118,7 @@ def audio_spectrogram(
     magnitude_squared: bool = False,
     name: Optional[str] = None,
 ) -> Tensor:
-    """How strong frequencies are in each window: [channels, windows, frequencies].
+    """Strength of each frequency in each window: [channels, windows, frequencies].
 
     Args:
         input: samples [samples, channels].
@@ -138,7 +138,7 @@ def _mel(frequency: Any) -> Any:
 
 
 def _bands(bins: int, rate: float, low: float, high: float, count: int) -> Any:
-    """What each frequency gives to each band: [bins, count]."""
+    """Weights of the mel filter bank, from frequencies to bands: [bins, count]."""
     start_mel, span = _mel(low), _mel(high) - _mel(low)
     centres = start_mel + span / (count + 1) * np.arange(1, count + 2)
     step = 0.5 * rate / (bins - 1)

@@ -62,7 +62,7 @@ def to_float(x: TensorLike, name: str = "ToFloat") -> Any:
 
 @symbol("to_bfloat16")
 def to_bfloat16(x: TensorLike, name: str = "ToBFloat16") -> Any:
-    """As bfloat16."""
+    """Cast a tensor to bfloat16."""
     return cast(x, bfloat16, name)
 
 

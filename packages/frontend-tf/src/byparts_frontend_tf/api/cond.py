@@ -27,7 +27,7 @@ from byparts_tf_files.shape import Dims, agreed
 
 
 class Branch:
-    """One of the functions, called once.
+    """A branch of a condition: the operations and results of a function that is called once.
 
     Attributes:
         body: holds its operations.
@@ -53,7 +53,7 @@ class Branch:
 
     @property
     def tensors(self) -> list[Tensor]:
-        """Those of the results that have a value."""
+        """The results that have a value: tensors."""
         return [v for v in self.results if isinstance(v, Tensor)]
 
 
@@ -92,7 +92,7 @@ def cond(
     fn1: Any = None,
     fn2: Any = None,
 ) -> Any:
-    """What `true_fn` gives where `pred` holds, else what `false_fn` gives.
+    """Give the results of `true_fn` where `pred` holds, else those of `false_fn`.
 
     Only operations made inside a function are conditional.  An operation that a function gives
     stands for whether `pred` holds.
@@ -175,7 +175,7 @@ def case(
     strict: bool = False,
     name: str = "case",
 ) -> Any:
-    """What the function of the first condition that holds gives, or `default`.
+    """Give the results of the function of the first condition that holds, else of `default`.
 
     Raises:
         TypeError: the pairs are none.
@@ -201,7 +201,7 @@ def case(
 def switch_case(
     branch_index: Any, branch_fns: Any, default: Any = None, name: str = "switch_case"
 ) -> Any:
-    """What the function of a number gives; another number's is `default`, else the last one's.
+    """Give the results of the function of a number; of another number `default`'s, else the last's.
 
     Args:
         branch_index: an integer tensor.
@@ -234,7 +234,7 @@ def smart_cond(
     fn1: Any = None,
     fn2: Any = None,
 ) -> Any:
-    """As `cond`; of a condition that is known only its function is called.
+    """Branch as `cond`; where the condition is known, only the function it chooses is called.
 
     Args:
         pred: the condition.
@@ -255,7 +255,7 @@ def smart_cond(
 def smart_case(
     pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, name: str = "smart_case"
 ) -> Any:
-    """As `case`; of conditions that are known only the function of the first that holds is called.
+    """Branch as `case`; of known conditions, call only the function of the first that holds.
 
     Raises:
         ValueError: all are known, none holds and there is no default.

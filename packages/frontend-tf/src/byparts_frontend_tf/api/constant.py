@@ -94,7 +94,7 @@ FILL = Kind(
 
 @symbol("fill")
 def fill(dims: TensorLike, value: TensorLike, name: Optional[str] = None) -> Tensor:
-    """One number repeated in a shape.
+    """A tensor of shape `dims` with one number everywhere.
 
     Raises:
         ValueError: it is no single number.

@@ -64,7 +64,7 @@ CUSTOM = Kind(
 def with_gradient(
     results: Sequence[Tensor], inputs: Sequence[Tensor], function: GradientFunction
 ) -> tuple[Tensor, ...]:
-    """What was computed from `inputs` where no gradient passes, with this gradient.
+    """Attach a gradient to results that were computed from `inputs` where no gradient passes.
 
     Args:
         results: of one operation or several.

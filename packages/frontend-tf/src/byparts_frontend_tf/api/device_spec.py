@@ -51,17 +51,17 @@ class DeviceSpec:
                 setattr(self, part, getattr(dev, part))
 
     def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
-        """This one with the parts that the other has."""
+        """A copy of this specification, with the parts that `dev` has in place of its own."""
         made = self.replace()
         made.merge_from(dev)
         return made
 
     def replace(self, **parts: Any) -> DeviceSpec:
-        """This one with other parts."""
+        """A copy of this specification with other parts."""
         return type(self)(**{**{p: getattr(self, p) for p in _PARTS}, **parts})
 
     def to_string(self) -> str:
-        """Its name."""
+        """The name of the device, as TensorFlow writes it."""
         parts = {p: str(getattr(self, p)) for p in _PARTS[:3] if getattr(self, p) is not None}
         if self.device_type is not None:
             index = "*" if self.device_index is None else self.device_index

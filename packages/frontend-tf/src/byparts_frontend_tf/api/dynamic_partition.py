@@ -90,7 +90,7 @@ STITCH = Kind(
 
 @symbol("dynamic_stitch", "parallel_dynamic_stitch")
 def dynamic_stitch(indices: Any, data: Any, name: Optional[str] = None) -> Tensor:
-    """One tensor of all rows of `data`, each at its index; the last of several at one place."""
+    """Merge the rows of `data` into one tensor, each at its index; the last of several wins."""
     with name_scope(name, "DynamicStitch") as scope:
         at = [convert_to_tensor(i, int32) for i in indices]
         rows = convert_all(data)

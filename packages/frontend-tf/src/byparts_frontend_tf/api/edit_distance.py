@@ -16,7 +16,7 @@ from byparts_tf_files.dtypes import float32
 
 
 def _distance(a: Sequence[Any], b: Sequence[Any]) -> int:
-    """How many insertions, deletions and substitutions make b of a."""
+    """Edit distance: the fewest insertions, deletions and substitutions that make b of a."""
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
         before, row[0] = row[0], i

@@ -21,7 +21,7 @@ from byparts_tf_files.shape import Dims, merged
 
 
 def flat_index(indices: Value, dims: Sequence[int], name: str) -> Value:
-    """One index for each of the places [..., depth] in an array of these dimensions.
+    """Flat indices of places [..., depth] in an array of these dimensions.
 
     Each index is checked for its own axis when it runs: one too great would be in the next row.
     """
@@ -165,7 +165,7 @@ _GATHER_IN_BATCH = Kind("BatchGather", _gather_in_batch, shape=_gathered_in_batc
 
 @symbol("batch_gather")
 def batch_gather(params: TensorLike, indices: TensorLike, name: Optional[str] = None) -> Tensor:
-    """Of each batch the slices at its indices.
+    """Gather from each batch the slices at the batch's own indices.
 
     Raises:
         ValueError: how many axes the indices have is not known.

@@ -269,7 +269,7 @@ def hessians(ys: Any, xs: Any, name: str = "hessians", **_: Any) -> list[Any]:
 
 @symbol("AggregationMethod")
 class AggregationMethod:
-    """How gradients are added up; here always in one way."""
+    """Names of ways to add gradients up; here all are added in one way."""
 
     ADD_N = 0
     DEFAULT = ADD_N

@@ -145,7 +145,7 @@ def _without(node: NodeDef, checks: Collection[str]) -> NodeDef:
 
 
 def _followed(given: str, gone: Mapping[str, str]) -> str:
-    """What an input names, through the identities that are gone."""
+    """Follow the name of an input through identities that are gone, to what they copy."""
     while not given.startswith("^") and _source(given) in gone:
         given = gone[_source(given)]
     return given
@@ -153,7 +153,7 @@ def _followed(given: str, gone: Mapping[str, str]) -> str:
 
 @symbol("graph_util.tensor_shape_from_node_def_name")
 def tensor_shape_from_node_def_name(graph: Any, input_name: str) -> Any:
-    """What is known of the shape of a tensor of a graph."""
+    """Static shape of the tensor of a graph that a name refers to."""
     name = input_name if ":" in input_name else f"{input_name}:0"
     return graph.get_tensor_by_name(name).get_shape()
 

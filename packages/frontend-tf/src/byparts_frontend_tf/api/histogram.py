@@ -24,7 +24,7 @@ def histogram_fixed_width_bins(
     dtype: Any = int32,
     name: Optional[str] = None,
 ) -> Tensor:
-    """Which of `nbins` equal parts of a range each value is in; those outside: the nearest."""
+    """Number of the bin of each value, of `nbins` equal parts of a range; outside: the nearest."""
     with name_scope(name, "histogram_fixed_width_bins"):
         x = convert_to_tensor(values)
         ends = convert_to_tensor(value_range, x.dtype.base_dtype)
@@ -43,7 +43,7 @@ def histogram_fixed_width(
     dtype: Any = int32,
     name: Optional[str] = None,
 ) -> Tensor:
-    """How many values are in each of `nbins` equal parts of a range."""
+    """Count the values in each of `nbins` equal parts of a range."""
     with name_scope(name, "histogram_fixed_width"):
         at = histogram_fixed_width_bins(values, value_range, nbins)
         return COUNT(convert_to_tensor(nbins), at, cast(ones_like(at), dtype))

@@ -38,7 +38,7 @@ class Initializer:
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Initializer:
-        """One with these arguments."""
+        """Build an initializer with the arguments in `config`."""
         return cls(**config)
 
     def _dtype(self, dtype: Any) -> DType:
@@ -69,7 +69,7 @@ class Ones(Initializer):
 
 @symbol("constant_initializer", "initializers.constant")
 class Constant(Initializer):
-    """One number, or numbers that fill the shape up with the last."""
+    """Initializer with one number, or with numbers of which the last fills up the shape."""
 
     def __init__(self, value: Any = 0, dtype: Any = float32, verify_shape: bool = False) -> None:
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
@@ -182,7 +182,7 @@ class VarianceScaling(Initializer):
 
 
 def fans(shape: Any) -> tuple[float, float]:
-    """How many inputs and outputs a weight of this shape has."""
+    """Numbers of inputs and outputs of a weight of this shape (fan-in, fan-out)."""
     dims = [int(d) for d in shape]
     if len(dims) < 2:
         only = float(dims[0]) if dims else 1.0

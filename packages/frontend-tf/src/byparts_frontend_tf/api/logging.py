@@ -106,7 +106,7 @@ def log_first_n(level: int, msg: object, n: int, *args: object) -> None:
 
 
 def _times() -> int:
-    """How often the line that called the caller was run before."""
+    """Number of earlier calls from the line that called the caller."""
     frame = sys._getframe(2)
     line = f"{frame.f_code.co_filename}:{frame.f_lineno}"
     _seen[line] += 1

@@ -1,4 +1,4 @@
-"""How much memory is used, and what a graph consists of: `memory_stats`, `tfprof`, devices."""
+"""Memory in use, and the contents of a graph: `memory_stats`, `tfprof`, devices."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def print_model_analysis(
 
 
 def _short(count: int) -> str:
-    """As TensorFlow prints counts: 1.23k, 4.56m."""
+    """A count as TensorFlow prints it: 1.23k, 4.56m."""
     for limit, letter in ((1e9, "b"), (1e6, "m"), (1e3, "k")):
         if count >= limit:
             return f"{count / limit:.2f}{letter}"
@@ -98,7 +98,7 @@ def profile(
     cmd: str = "scope",
     options: Optional[Mapping[str, Any]] = None,
 ) -> Node:
-    """As `contrib.tfprof.model_analyzer.print_model_analysis`."""
+    """Analyze a model as `contrib.tfprof.model_analyzer.print_model_analysis` does."""
     return print_model_analysis(graph, run_meta, op_log, cmd, options)
 
 
@@ -117,7 +117,7 @@ class ProfileOptionBuilder:
 
 
 class LocalDevice(NamedTuple):
-    """What computes, as TensorFlow says it."""
+    """A device that computes, as TensorFlow describes it."""
 
     name: str
     device_type: str

@@ -34,7 +34,7 @@ def py_function(
     Tout: Any,  # noqa: N803  # TensorFlow's name
     name: Optional[str] = None,
 ) -> Any:
-    """What a Python function gives, called at each run; no gradient passes.
+    """Call a Python function of tensors at each run; no gradient passes.
 
     Args:
         func: takes tensors that have `numpy()`; what it makes of them by functions of `tf` is run.
@@ -105,7 +105,7 @@ def py_func(
     stateful: bool = True,
     name: Optional[str] = None,
 ) -> Any:
-    """What a Python function of arrays gives, called at each run; no gradient passes.
+    """Call a Python function of arrays at each run; no gradient passes.
 
     Args:
         func: takes arrays, gives arrays.

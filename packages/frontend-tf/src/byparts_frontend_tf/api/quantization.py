@@ -94,7 +94,7 @@ def fake_quant_with_min_max_vars(
     narrow_range: bool = False,
     name: Optional[str] = None,
 ) -> Tensor:
-    """As `fake_quant_with_min_max_args`; the range is learned."""
+    """Quantize as `fake_quant_with_min_max_args` does, with a range that is learned."""
     return _by_tensors(_VARS, (inputs, min, max), name, num_bits, narrow_range)
 
 
@@ -110,5 +110,5 @@ def fake_quant_with_min_max_vars_per_channel(
     narrow_range: bool = False,
     name: Optional[str] = None,
 ) -> Tensor:
-    """As `fake_quant_with_min_max_vars`, with a range for each channel: [channels]."""
+    """Quantize as `fake_quant_with_min_max_vars`, with a range for each channel: [channels]."""
     return _by_tensors(_CHANNELS, (inputs, min, max), name, num_bits, narrow_range)

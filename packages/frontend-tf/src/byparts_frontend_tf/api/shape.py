@@ -66,19 +66,19 @@ def shape(input: TensorLike, name: Optional[str] = None, out_type: Any = int32) 
 def shape_internal(
     input: TensorLike, name: Optional[str] = None, optimize: bool = True, out_type: Any = int32
 ) -> Tensor:
-    """As `shape`; it is a constant where it is known, whatever `optimize` says."""
+    """Shape as `shape` gives it: a constant where it is known, whatever `optimize` says."""
     return shape(input, name, out_type)
 
 
 @symbol("size")
 def size(input: TensorLike, name: Optional[str] = None, out_type: Any = int32) -> Tensor:
-    """How many elements a tensor has."""
+    """Number of elements of a tensor."""
     return _measure(SIZE, input, name, out_type, lambda dims: np.array(prod(dims)))
 
 
 @symbol("rank")
 def rank(input: TensorLike, name: Optional[str] = None) -> Tensor:
-    """How many axes a tensor has."""
+    """Number of axes of a tensor."""
     return _measure(RANK, input, name, int32, lambda dims: np.array(len(dims)))
 
 

@@ -33,7 +33,7 @@ def _ordered(x: Value, axis: int, down: bool) -> tuple[Value, Value]:
 
 
 def _order_on_host(x: Any, axis: int, down: bool) -> Any:
-    """Where the elements in order stand; of equal ones the first first."""
+    """Indices that sort x along an axis; equal elements keep their order."""
     if not down:
         return np.argsort(x, axis, kind="stable")
     turned = np.argsort(np.flip(x, axis), axis, kind="stable")
@@ -98,7 +98,7 @@ def argsort(
     stable: bool = False,
     name: Optional[str] = None,
 ) -> Tensor:
-    """Where the elements in order stand; of equal ones the first first."""
+    """Indices that sort values along an axis; equal elements keep their order."""
     at = number(axis, "argsort: the axis")
     x = convert_to_tensor(values)
     return ARGSORT(x, name=name or "argsort", axis=at, down=_down(direction))
@@ -128,7 +128,7 @@ def searchsorted(
     out_type: Any = int32,
     name: Optional[str] = None,
 ) -> Tensor:
-    """Where each value would stand in the ordered row: before equal ones ("left") or after.
+    """Index at which each value goes into the ordered row: before equal ones ("left") or after.
 
     Raises:
         ValueError: another side.

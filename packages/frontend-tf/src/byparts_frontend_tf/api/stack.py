@@ -142,5 +142,5 @@ def unstack(
 
 @symbol("parallel_stack")
 def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
-    """As `stack`."""
+    """Stack tensors as `stack` does."""
     return stack(values, name=name)

@@ -221,7 +221,7 @@ def _moving_slice(
 
 
 def _length_asked(lowering: Any, op: Operation, stop: Any, start: Value, size: int) -> Value:
-    """How long a slice is: the same value when its operation waited for it and is lowered again."""
+    """Length of a slice: the same value when its operation waited for it and is lowered again."""
     last = lowering.value(op.inputs[stop.position], op) if isinstance(stop, Part) else stop
     asked: Optional[Value] = lowering.lengths.get((start, last, size))
     if asked is None:

@@ -1,4 +1,4 @@
-"""Which TensorFlow this is, and files beside a program: `tf.VERSION`, `tf.sysconfig` and such."""
+"""Version of TensorFlow, and files beside a program: `tf.VERSION`, `tf.sysconfig` and such."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ class TensorArray:
 
     @property
     def handle(self) -> Tensor:
-        """What stands for it in the graph."""
+        """The tensor that stands for the array in the graph."""
         return self.flow
 
     @property
@@ -211,7 +211,7 @@ class TensorArray:
 
     @property
     def element_shape(self) -> Any:
-        """What is known of the shape of rows."""
+        """Static shape of the rows."""
         return TensorShape(self._element_dims)
 
     def _array_flow(self) -> Tensor:
@@ -300,7 +300,7 @@ class TensorArray:
         return self._with_flow(SPLIT(self.flow, x, convert_to_tensor(lengths), name=name))
 
     def size(self, name: Optional[str] = None) -> Tensor:
-        """How many places there are."""
+        """Number of places in the array."""
         return SIZE(self.flow, name=name)
 
     def close(self, name: Optional[str] = None) -> Operation:

@@ -57,7 +57,7 @@ def unique(x: TensorLike, out_idx: Any = int32, name: Optional[str] = None) -> A
 
 @symbol("unique_with_counts")
 def unique_with_counts(x: TensorLike, out_idx: Any = int32, name: Optional[str] = None) -> Any:
-    """As `unique`, and how often each occurs."""
+    """Distinct elements as `unique` gives them, and how often each occurs."""
     return UniqueWithCounts(*UNIQUE.outputs(_vector(x), name=name, dtype=as_dtype(out_idx)))
 
 

@@ -90,7 +90,7 @@ def where(
 def where_v2(
     condition: TensorLike, x: Any = None, y: Any = None, name: Optional[str] = None
 ) -> Tensor:
-    """As `where`, all three repeated to one shape."""
+    """Select as `where` does, all three repeated to one shape."""
     if x is None and y is None:
         return where(condition, name=name)
     x, y, name = pair(x, y, "SelectV2", name or "SelectV2")

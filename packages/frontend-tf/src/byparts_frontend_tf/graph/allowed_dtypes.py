@@ -1,4 +1,4 @@
-"""Which dtypes the first input of an operation may have, as TensorFlow 1.15 registers it."""
+"""Dtypes that the first input of an operation may have, as TensorFlow 1.15 registers it."""
 
 from __future__ import annotations
 

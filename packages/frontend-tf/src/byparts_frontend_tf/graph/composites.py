@@ -59,11 +59,11 @@ class IndexedSlices:
 
     @property
     def shape(self) -> TensorShape:
-        """What is known of the shape of the tensor."""
+        """Static shape of the tensor."""
         return TensorShape(None if self.dense_shape is None else static_dims(self.dense_shape))
 
     def get_shape(self) -> TensorShape:
-        """What is known of the shape of the tensor."""
+        """Static shape of the tensor."""
         return self.shape
 
     def _as_tensor(self, dtype: Any = None, name: Optional[str] = None) -> Tensor:
@@ -125,22 +125,22 @@ class SparseTensor:
 
     @property
     def shape(self) -> TensorShape:
-        """What is known of its shape."""
+        """Static shape of the tensor."""
         return TensorShape(static_dims(self.dense_shape))
 
     def get_shape(self) -> TensorShape:
-        """What is known of its shape."""
+        """Static shape of the tensor."""
         return self.shape
 
     @classmethod
     def from_value(cls, value: Any) -> SparseTensor:
-        """Of a `SparseTensorValue`, or a SparseTensor itself."""
+        """Convert a `SparseTensorValue`; a SparseTensor stays as it is."""
         if isinstance(value, SparseTensor):
             return value
         return cls(value.indices, value.values, value.dense_shape)
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """Its value in a session."""
+        """The tensor's value in a session."""
         run_in = upper.functions.session_for(self.graph, session, "evaluate tensor")
         return run_in.run(self, feed_dict)
 

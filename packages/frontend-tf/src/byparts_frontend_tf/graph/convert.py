@@ -1,4 +1,4 @@
-"""What may stand for a tensor, as a tensor: numbers, lists, arrays, variables, lists of tensors."""
+"""Conversion to tensors: of numbers, lists, arrays, variables, lists of tensors."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def convert_all(
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether it is a tensor, a variable or a composite of tensors."""
+    """Whether `value` is a tensor, a variable or a composite of tensors."""
     return (
         isinstance(value, Tensor) or hasattr(value, "_as_tensor") or hasattr(value, "dense_shape")
     )

@@ -10,7 +10,7 @@ Element = Union[Operation, Tensor]
 
 
 class Elements:
-    """What `Graph` knows about names: `get_tensor_by_name("x:0")` and the like."""
+    """Look-up of a graph's elements by name: `get_tensor_by_name("x:0")` and the like."""
 
     _operations: list[Operation]
     _by_name: dict[str, Operation]

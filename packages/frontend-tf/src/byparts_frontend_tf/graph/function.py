@@ -61,5 +61,5 @@ class FunctionGraph(Graph):
 
     @property
     def building_function(self) -> bool:
-        """Whether this is the graph of a function: always."""
+        """Whether the graph is a function's: always."""
         return True

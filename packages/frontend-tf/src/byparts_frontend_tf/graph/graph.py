@@ -202,7 +202,7 @@ class Graph(Elements):
             self.add_to_collection(name, value)
 
     def get_collection(self, name: Any, scope: Optional[str] = None) -> list[Any]:
-        """What is in a collection; with a scope, what has a name that begins so."""
+        """Members of a collection; with a scope, those with a name that begins so."""
         return self._collections.get(name, scope)
 
     def get_collection_ref(self, name: Any) -> list[Any]:
@@ -242,17 +242,17 @@ class Graph(Elements):
 
     @property
     def changes(self) -> int:
-        """How often an operation that was there already was changed."""
+        """Number of changes to operations that were there already."""
         return self._changes
 
     @property
     def version(self) -> int:
-        """How many operations there are."""
+        """Number of operations."""
         return len(self._operations)
 
     @property
     def building_function(self) -> bool:
-        """Whether this is the graph of a function: never."""
+        """Whether the graph is a function's: never."""
         return False
 
     def as_graph_def(self, from_version: Optional[int] = None, add_shapes: bool = False) -> Any:

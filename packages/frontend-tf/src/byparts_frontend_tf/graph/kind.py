@@ -1,4 +1,4 @@
-"""What kinds of operations mean.
+"""Kinds of operations: what each type means.
 
     RELU = Kind("Relu", ops.relu, shape=like_first)          # values of graph-ir in and out
     y = RELU(x, name="relu")                                 # an operation of the default graph
@@ -33,7 +33,7 @@ KINDS: dict[str, Kind] = {}  # by TensorFlow's name: what a file that names it m
 
 
 class Kind:
-    """What operations of one type mean.
+    """A kind of operations: a type of TensorFlow, and what it means.
 
     Args:
         type: TensorFlow's name.
@@ -122,7 +122,7 @@ class Kind:
         )
 
     def numbers(self, inputs: int) -> set[int]:
-        """Which of so many inputs `meaning` takes as numbers."""
+        """Positions of the inputs, of so many, that `meaning` takes as numbers."""
         return {i + inputs if i < 0 else i for i in self.values if i < inputs}
 
     def _dtypes(self, inputs: Sequence[Tensor], attributes: dict[str, Any]) -> list[DType]:

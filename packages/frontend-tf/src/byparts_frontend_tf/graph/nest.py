@@ -7,7 +7,7 @@ from typing import Any
 
 
 def is_nested(value: Any) -> bool:
-    """Whether it is a list, tuple or dict."""
+    """Whether `value` is a list, tuple or dict."""
     return isinstance(value, (list, tuple, Mapping))
 
 
@@ -112,7 +112,7 @@ def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, **_:
 
 
 def flatten_up_to(shallow: Any, structure: Any, **_: Any) -> list[Any]:
-    """What stands in `structure` where `shallow` has its leaves."""
+    """Parts of `structure` where `shallow` has its leaves."""
     if not is_nested(shallow):
         return [structure]
     pairs = zip(_items(shallow), _items(structure), strict=True)
@@ -122,6 +122,6 @@ def flatten_up_to(shallow: Any, structure: Any, **_: Any) -> list[Any]:
 def map_structure_up_to(
     shallow: Any, function: Callable[..., Any], *structure: Any, **_: Any
 ) -> Any:
-    """As `map_structure`, down to where `shallow` has its leaves."""
+    """Map a function as `map_structure` does, down to where `shallow` has its leaves."""
     leaves = zip(*[flatten_up_to(shallow, s) for s in structure], strict=True)
     return pack_sequence_as(shallow, [function(*row) for row in leaves])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Operation:
-    """One operation of a graph.
+    """An operation of a graph.
 
     Attributes:
         kind: what it means.
@@ -104,7 +104,7 @@ class Operation:
         return self.outputs
 
     def get_attr(self, name: str) -> Any:
-        """One of its attributes, as TensorFlow has it: a dtype, a number, bytes, a message, a list.
+        """An attribute as TensorFlow has it: a dtype, a number, bytes, a message, a list.
 
         Raises:
             ValueError: it has none of this name.
@@ -153,7 +153,7 @@ class OperatorNotAllowedInGraphError(TypeError):
 
 
 class Tensor(Operators):
-    """One output of an operation.
+    """An output of an operation.
 
     Attributes:
         op: makes it.
@@ -200,11 +200,11 @@ class Tensor(Operators):
 
     @property
     def shape(self) -> TensorShape:
-        """What is known of its shape."""
+        """Static shape of the tensor."""
         return TensorShape(self.dims)
 
     def get_shape(self) -> TensorShape:
-        """What is known of its shape."""
+        """Static shape of the tensor."""
         return TensorShape(self.dims)
 
     OVERLOADABLE_OPERATORS = frozenset(n for n, v in vars(Operators).items() if callable(v))
@@ -227,7 +227,7 @@ class Tensor(Operators):
         return list(dict.fromkeys(self._consumers))
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """Its value in `session`, by default the default one.
+        """The tensor's value in `session`, by default the default one.
 
         Raises:
             ValueError: there is no session, or it is of another graph.

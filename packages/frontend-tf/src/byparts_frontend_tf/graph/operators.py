@@ -8,7 +8,7 @@ from byparts_frontend_tf.graph import upper
 
 
 class Operators:
-    """What tensors and variables have in common: arithmetic, comparison, slices."""
+    """Python's operators on tensors and variables: arithmetic, comparison, slices."""
 
     __slots__ = ()
     __array_priority__ = 100  # NumPy leaves `array + tensor` to the tensor

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class _Block:
-    """One `with control_dependencies(...)`: what is waited for, and what was made inside."""
+    """A `with control_dependencies(...)`: what is waited for, and what was made inside."""
 
     __slots__ = ("made", "waited_for")
 
@@ -44,7 +44,7 @@ class ControlDependencies:
             self._blocks = before
 
     def of(self, op: Operation, inputs: Sequence[Tensor]) -> tuple[Operation, ...]:
-        """What a new operation waits for, without what one of its inputs waits for already."""
+        """Operations that `op` waits for, without those that its inputs wait for already."""
         if not self._blocks:
             return ()
         waited_for: dict[Operation, None] = {}

@@ -23,7 +23,7 @@ _SIZES = (5987, 6997)  # such that no sum or product of usual sizes is one of th
 def probed(
     kind: Kind, inputs: Sequence[Tensor], attributes: dict[str, Any], outputs: int
 ) -> list[Dims]:
-    """What is known of the shapes of the outputs.
+    """Static shapes of the outputs, as far as the inputs tell them.
 
     Raises:
         ValueError: all is known of the inputs, and they do not fit.

@@ -117,7 +117,7 @@ def add_to_collections(names: Any, value: Any) -> None:
 
 
 def get_collection(key: Any, scope: Optional[str] = None) -> list[Any]:
-    """What is in a collection of the default graph; in a scope, what has a name that begins so."""
+    """Members of a collection of the default graph; in a scope, those whose name begins so."""
     return get_default_graph().get_collection(key, scope)
 
 

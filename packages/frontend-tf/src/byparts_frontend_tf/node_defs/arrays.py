@@ -38,7 +38,7 @@ class Arrays:
         return flow in self._by_flow
 
     def make(self, node: Node) -> Any:
-        """What the operation of the node gives: a tensor, an operation, or a list of them.
+        """Make the operation of a node: a tensor, an operation, or a list of them.
 
         Raises:
             ValueError: what should be the flow of an array is none.

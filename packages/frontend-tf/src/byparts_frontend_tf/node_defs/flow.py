@@ -184,7 +184,7 @@ class _Loop:
 
 
 def _relaxed(first: Any) -> TensorShape:
-    """What is said of the shape of a loop variable: how many axes it has."""
+    """Shape that is said of a loop variable: only the number of axes."""
     if not isinstance(first, Tensor) or first.dims is None:
         return TensorShape(None)
     return TensorShape([None] * len(first.dims))

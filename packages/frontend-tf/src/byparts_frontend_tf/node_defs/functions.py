@@ -42,7 +42,7 @@ class Call:
         self._arguments = {ours or theirs: theirs for theirs, _, ours in pairs}
 
     def __call__(self, node: Node) -> Made:
-        """What the function gives; `NotImplemented` if it is not there."""
+        """Call the function for a node; `NotImplemented` if it is not there."""
         called = function(self._name)
         if called is None:
             return NotImplemented

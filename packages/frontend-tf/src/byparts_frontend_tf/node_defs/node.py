@@ -33,7 +33,7 @@ class Node:
         return str(self.definition.op)
 
     def attribute(self, name: str, default: Any = None) -> Any:
-        """One of its attributes; texts are `str`."""
+        """An attribute of the node, or `default`; texts are `str`."""
         if name not in self.definition.attr:
             return default
         value = value_of(self.definition.attr[name])

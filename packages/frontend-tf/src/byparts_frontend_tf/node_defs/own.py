@@ -40,7 +40,7 @@ class Writer:
         self._bodies: dict[Body, int] = {}
 
     def text(self, op: Operation) -> str:
-        """What our reader needs to know of an operation.
+        """JSON text of what our reader needs to know of an operation.
 
         Raises:
             NoTextError: an attribute is a Python function.

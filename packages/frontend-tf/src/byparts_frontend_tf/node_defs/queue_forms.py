@@ -14,7 +14,7 @@ class Shapes:
     """The shapes of components; no list is none."""
 
     def read(self, node: Node) -> Any:
-        """What our kind is given."""
+        """Read the shapes of the components; `None` where the node has none."""
         return tuple(node.attribute("shapes", None) or ()) or None
 
     def write(self, value: Any, draft: Draft) -> None:
@@ -27,7 +27,7 @@ class Seed:
     """The seed of an order; 0 is none."""
 
     def read(self, node: Node) -> Any:
-        """What our kind is given."""
+        """Read the seed; `None` for 0."""
         return node.attribute("seed", 0) or None
 
     def write(self, value: Any, draft: Draft) -> None:

@@ -178,7 +178,7 @@ class GraphReader:
     # One node
 
     def _name(self, name: str) -> str:
-        """What an operation is called, exactly."""
+        """Take the name of an operation; the "/" after it says that it is to be exactly this."""
         full = self.prefix + name
         self.graph.take_name(full)
         return f"{full}/"
@@ -229,7 +229,7 @@ class GraphReader:
         return self.ops.get(given[1:])
 
     def _named(self, node: Node) -> Any:
-        """As `_of`; what is wrong with a node is said with its name."""
+        """Make the operation of a node as `_of`; an error is raised again with the node's name."""
         try:
             if own.ATTRIBUTE in node.definition.attr and node.type in KINDS:
                 return self._of_ours(node)
@@ -239,7 +239,7 @@ class GraphReader:
             raise ValueError(f"node {node.definition.name!r} ({node.type}): {error}") from error
 
     def _of(self, node: Node) -> Any:
-        """What the operation of a node gives: a tensor, an operation, or a list of them."""
+        """Make the operation of a node: a tensor, an operation, or a list of them."""
         if node.type in arrays.TYPES:
             return self.arrays.make(node)
         form = FORMS.get(node.type) or QUEUE_FORMS.get(node.type)
@@ -322,12 +322,12 @@ class GraphReader:
 
 
 def _most_outputs(nodes: Mapping[str, NodeDef]) -> int:
-    """How many outputs a graph of so many nodes may have, far above what graphs do."""
+    """Limit on the outputs that a graph of so many nodes may have, far above what graphs do."""
     return 10_000 + 100 * sum([1 + len(node.input) for node in nodes.values()])
 
 
 def _outputs(nodes: Mapping[str, NodeDef]) -> dict[str, int]:
-    """How many outputs of nodes are read."""
+    """Number of outputs of each node that are read."""
     counts: dict[str, int] = {}
     for node in nodes.values():
         for name, index in map(source, node.input):

@@ -1,7 +1,8 @@
-"""Which nodes of a `GraphDef` are inside a branch or loop of TensorFlow 1.
+"""Branches and loops of TensorFlow 1 that the nodes of a `GraphDef` are inside.
 
-Nothing says so: a branch is what `Switch` feeds, up to `Merge`; a loop is what `Enter` feeds, up to
-`Exit`.  Each node gets its path: the branches and loops around it, from the outside.  O(nodes).
+No field names them: a branch is what `Switch` feeds, up to `Merge`; a loop is what `Enter` feeds,
+up to `Exit`.  Each node gets its path: the branches and loops around it, from the outside.
+O(nodes).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ NEXTS = ("NextIteration", "RefNextIteration")
 
 
 class Inside(NamedTuple):
-    """One step of a path.
+    """A step of a path: a branch or a loop around a node.
 
     Attributes:
         loop: whether it is a loop.
@@ -133,7 +134,7 @@ def _type(given: str, nodes: Mapping[str, NodeDef]) -> str:
 
 
 def _cond_of(switch: NodeDef, nodes: Mapping[str, NodeDef]) -> str:
-    """Which `cond` a `Switch` is of: the scope of its `pred_id`, or its predicate."""
+    """Name of the `cond` of a `Switch`: the scope of its `pred_id`, or its predicate."""
     predicate = source(switch.input[1])[0]
     scope, _, last = predicate.rpartition("/")
     if last.startswith("pred_id"):

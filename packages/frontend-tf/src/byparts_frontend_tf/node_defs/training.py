@@ -1,6 +1,6 @@
-"""What a graph that TensorFlow trained has besides: gradients as operations, and updates.
+"""Operations that TensorFlow's training adds to a graph: gradients, and updates.
 
-Of operations with much inside (convolutions, pools, norms) the gradient is asked of `tf.gradients`.
+`tf.gradients` builds those of operations with much inside (convolutions, pools, norms).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Made = Any  # a tensor, an operation, or a list of them: what the operation of t
 
 
 def _summed_axes(a: Any, b: Any) -> tuple[Value, Value]:
-    """Of each of two shapes the axes that are repeated: its gradient is summed along them."""
+    """Axes along which each of two shapes is repeated: its gradient is summed along them."""
     shapes = [[int(d) for d in s] for s in (a, b)]
     rank = max(len(s) for s in shapes)
     full = [[1] * (rank - len(s)) + s for s in shapes]

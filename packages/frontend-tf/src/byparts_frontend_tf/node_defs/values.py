@@ -14,7 +14,7 @@ from byparts_tf_files.tensors import array_of, make_tensor_proto
 
 
 def value_of(message: AttrValue) -> Any:
-    """What a message says: a number, bytes, a dtype, dims (`None`: no rank), an array or a list."""
+    """Value of a message: a number, bytes, a dtype, dims (`None`: no rank), an array or a list."""
     field = message.WhichOneof("value")
     if field is None:
         return None
@@ -25,7 +25,7 @@ def value_of(message: AttrValue) -> Any:
 
 
 def attribute_of(message: AttrValue) -> Any:
-    """As `Operation.get_attr` gives it: dtypes, numbers, bytes; tensors and shapes as messages."""
+    """Value as `Operation.get_attr` gives it: dtypes, numbers, bytes; tensors, shapes: messages."""
     field = message.WhichOneof("value")
     if field in ("tensor", "shape"):
         return getattr(message, field)

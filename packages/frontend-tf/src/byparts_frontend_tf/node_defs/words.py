@@ -1,4 +1,4 @@
-"""How an attribute of ours stands in TensorFlow's `NodeDef`: by another name, or as an input."""
+"""Forms of our attributes in TensorFlow's `NodeDef`: by another name, or as an input."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class Draft:
 
 
 class Word(Protocol):
-    """How an attribute stands in a `NodeDef`."""
+    """Form of an attribute in a `NodeDef`."""
 
     def read(self, node: Node) -> Any:
-        """What our kind is given."""
+        """Read the argument of our kind from a node."""
 
     def write(self, value: Any, draft: Draft) -> None:
         """Say it in TensorFlow's words, or raise Unwritable."""
@@ -59,7 +59,7 @@ class Attribute:
         self._name, self._default = name, default
 
     def read(self, node: Node) -> Any:
-        """What our kind is given."""
+        """Read the attribute, by default the default of this form."""
         return node.attribute(self._name, self._default)
 
     def write(self, value: Any, draft: Draft) -> None:
@@ -92,7 +92,7 @@ class Numbers:
         self.position, self._name = position, name
 
     def read(self, node: Node) -> Any:
-        """What our kind is given."""
+        """Read the numbers of the input at `position`."""
         return node.numbers(self.position)
 
     def write(self, value: Any, draft: Draft) -> None:
@@ -109,7 +109,7 @@ class Number(Numbers):
     """A number that TensorFlow has as an input that is a constant."""
 
     def read(self, node: Node) -> Any:
-        """What our kind is given."""
+        """Read the number of the input at `position`."""
         (number,) = node.numbers(self.position)
         return number
 
@@ -125,7 +125,7 @@ class Ranks:
         self._name = name
 
     def read(self, node: Node) -> Any:
-        """What our kind is given."""
+        """Read the attribute as a tuple; `None` where it is empty."""
         return tuple(node.attribute(self._name, ())) or None
 
     def write(self, value: Any, draft: Draft) -> None:
@@ -140,7 +140,7 @@ class Only:
         self._value = value
 
     def read(self, node: Node) -> Any:
-        """What our kind is given."""
+        """Give the one value that there is here."""
         return self._value
 
     def write(self, value: Any, draft: Draft) -> None:
@@ -153,7 +153,7 @@ class ZeroOrOne:
     """The dtype of `zeros_like`: that of the tensor."""
 
     def read(self, node: Node) -> Any:
-        """What our kind is given."""
+        """Give the dtype of the first input."""
         return node.inputs[0].dtype.base_dtype
 
     def write(self, value: Any, draft: Draft) -> None:
@@ -166,7 +166,7 @@ class Layout:
     """NHWC or NCHW."""
 
     def read(self, node: Node) -> Any:
-        """What our kind is given."""
+        """Read the order of the axes, by default "NHWC"."""
         return node.attribute("data_format", "NHWC")
 
     def write(self, value: Any, draft: Draft) -> None:
@@ -178,7 +178,7 @@ class ChannelsFirst(Layout):
     """Whether the channels of `bias_add` stand before the images."""
 
     def read(self, node: Node) -> Any:
-        """What our kind is given."""
+        """Read the order of the axes: whether it is "NCHW"."""
         return super().read(node) == "NCHW"
 
     def write(self, value: Any, draft: Draft) -> None:
@@ -193,7 +193,7 @@ class Window:
         self._name = name
 
     def read(self, node: Node) -> Any:
-        """What our kind is given."""
+        """Read height and width out of four numbers in the order of the node's axes."""
         given = node.attribute(self._name, (1, 1, 1, 1))
         first = node.attribute("data_format", "NHWC") == "NCHW"
         return tuple(given[2:4] if first else given[1:3])
@@ -208,7 +208,7 @@ class Padding:
     """SAME, VALID, or numbers before and after."""
 
     def read(self, node: Node) -> Any:
-        """What our kind is given."""
+        """Read the padding: "SAME", "VALID", or pairs (before, after) of height and width."""
         given = node.attribute("padding")
         if given != "EXPLICIT":
             return given

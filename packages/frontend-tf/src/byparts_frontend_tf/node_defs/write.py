@@ -87,7 +87,7 @@ def _in_their_words(draft: Draft) -> bool:
 
 
 def _reads_at_once(op: Operation) -> bool:
-    """Whether it is an identity of the memory of a variable that is no memory itself."""
+    """Whether `op` is a variable's "read": an identity of its memory that is no memory itself."""
     return (
         op.type == "Identity"
         and op.name.endswith("/read")
@@ -127,7 +127,7 @@ def _in_ours(op: Operation, words: own.Writer) -> NodeDef:
 
 
 def _inside(op: Operation) -> list[Operation]:
-    """What a branch or loop computes: so that who follows inputs finds it."""
+    """Operations that a branch or loop computes: so that who follows inputs finds them."""
     found: dict[Operation, None] = {}
     for value in op.attributes.values():
         for given in value.results if isinstance(value, Branch) else _listed(value):

@@ -1,4 +1,4 @@
-"""What a `TensorArray` is when it is lowered: rows, each a value.
+"""Rows of a `TensorArray` while it is lowered, each a value.
 
 Outside of loops rows are written at known places.  In a loop whose rounds are known, a row that is
 read at a known place is a slice of a sequence of the scan, and one that is written is a row that
@@ -151,7 +151,7 @@ class Mixed(Exception):  # no error: the loop is lowered in another way
 
 
 class Sites:
-    """Where a loop reads and writes arrays.
+    """Places where a loop reads and writes arrays.
 
     Attributes:
         reads: (rows read, place, the slice that is read).
@@ -181,7 +181,7 @@ class LoopRows:
 
     @property
     def dtype(self) -> str:
-        """Of the elements."""
+        """Dtype of the elements."""
         return self.rows.dtype
 
     def read_at(self, place: Value) -> Value:

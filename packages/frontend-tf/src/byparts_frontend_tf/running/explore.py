@@ -1,4 +1,4 @@
-"""One run that has not been seen before: from fetches and feeds to steps, doing them.
+"""Exploration of a run that has not been seen before: from fetches and feeds to steps.
 
 Operations are lowered in order.  When nothing else can be lowered, the program so far is run, and
 the rest goes on with what it gave.  Programs are pure, so a later one computes again what it shares
@@ -157,7 +157,7 @@ class Exploration:
 
 
 def fetched(lowering: Lowering, tensor: Tensor) -> Value:
-    """What is fetched; of the memory of a variable what the last write of the run leaves there.
+    """Value of a fetch; of a variable's memory what the last write of the run leaves there.
 
     TensorFlow copies it out when all is done: `run([train, global_step])` gives the new step.
     """

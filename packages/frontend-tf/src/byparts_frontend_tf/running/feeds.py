@@ -1,4 +1,4 @@
-"""What a run is given: arrays for tensors."""
+"""Feeds of a run: arrays for tensors."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Feeds:
         self._rows.append((key, None, found, 1))
 
     def arrays(self, feed_dict: Mapping[Any, Any]) -> list[Any]:
-        """What is given, as arrays of the dtypes of the tensors.
+        """Convert the values of the feeds to arrays of the dtypes of the tensors.
 
         Raises:
             TypeError: a tensor is given.

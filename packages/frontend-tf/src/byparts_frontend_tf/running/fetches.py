@@ -1,4 +1,4 @@
-"""What a run is asked for: tensors, operations, names, nested in lists, tuples and dicts."""
+"""Fetches of a run: tensors, operations, names, nested in lists, tuples and dicts."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _nothing(results: Sequence[Any]) -> None:
 
 
 def composite(fetch: Any) -> Optional[tuple[Callable[..., Any], tuple[Any, ...]]]:
-    """What rebuilds something made of several tensors from their values, and the tensors."""
+    """Function that rebuilds a composite from the values of its tensors, and these tensors."""
     parts = getattr(fetch, "_fetched_as", None)
     return None if parts is None else parts()
 
@@ -125,7 +125,7 @@ def register_session_run_conversion_functions(
 
 
 def key_of(fetches: Any) -> Any:
-    """What tells fetches from others: hashable, and quick to make."""
+    """Key that tells fetches from others: hashable, and quick to make."""
     if isinstance(fetches, list):
         return "list", *[key_of(f) if isinstance(f, (list, tuple, dict)) else f for f in fetches]
     if isinstance(fetches, tuple):

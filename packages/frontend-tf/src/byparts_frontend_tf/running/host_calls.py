@@ -34,7 +34,7 @@ class Effect(NamedTuple):
 
 
 class Host(Protocol):
-    """What a run calls on arrays.  `lowering` is always that of the run itself, of no body.
+    """Calls of a run on arrays.  `lowering` is always that of the run itself, of no body.
 
     Attributes:
         effects: to be called when the last program has run.
@@ -68,7 +68,7 @@ class Host(Protocol):
         """Call a function of arrays when the last program has run: an effect on the world."""
 
     def source(self, lowering: Lowering, given: Tensor | Value, reader: Operation) -> Source:
-        """Where the host finds what an operation reads."""
+        """Source at which the host finds what the operation `reader` reads."""
 
     def object_slot(self, variable: Any) -> int:
         """The slot with the value of a variable that lives on the host."""
@@ -156,7 +156,7 @@ class HostCalls:
 
 
 def of_objects(tensor: Tensor) -> bool:
-    """Whether it is the memory of a variable that lives on the host."""
+    """Whether `tensor` is the memory of a variable that lives on the host."""
     return tensor.variable is not None and not tensor.dtype.base_dtype.own
 
 

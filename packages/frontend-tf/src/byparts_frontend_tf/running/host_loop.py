@@ -41,7 +41,7 @@ class HostLoop:
         self._body = BodyPlan(session, given["news"], fed, given["body"])
 
     def array_input(self, position: int, rows: Rows) -> Value | Literal:
-        """What is read for an array: its rows, or nothing where it has none."""
+        """Input of the host loop for an array: its rows, or nothing where it has none."""
         if rows.buffer is None and not rows.parts:
             return Literal(HostRows((None,) * rows.size, rows.dynamic))
         self._arrays[position] = rows.dynamic

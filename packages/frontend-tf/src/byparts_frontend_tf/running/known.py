@@ -1,4 +1,4 @@
-"""What lowering knows of a tensor: a value, an array in a slot, an array for all runs."""
+"""Forms in which lowering knows a tensor: a value, an array in a slot, an array for all runs."""
 
 from __future__ import annotations
 

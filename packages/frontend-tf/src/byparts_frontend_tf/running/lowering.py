@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Lowering:
-    """One level of a run.
+    """Lowering of one level of a run: of the run itself, or of a body.
 
     Args:
         run: what all levels share.
@@ -94,7 +94,7 @@ class Lowering:
         return self._new_input(outside.read(variable, outside.visible.get(self.reader, 0)))
 
     def array_of(self, tensor: Tensor) -> Any:
-        """What a TensorArray is (`arrays.py`), or `None` if the tensor is none."""
+        """Rows of a TensorArray (`arrays.py`), or `None` if the tensor is none."""
         known = self.env.get(tensor)
         if isinstance(known, (Rows, LoopRows)):
             return known
@@ -327,7 +327,7 @@ class Lowering:
 
     @property
     def known(self) -> Lowered:
-        """What need not be lowered: what is done, or has a value."""
+        """Container of what need not be lowered: what is done, or has a value."""
         return Lowered(self)
 
     def alias(self, inside: Tensor, outside: Tensor, reader: Operation) -> None:
@@ -369,7 +369,7 @@ class Lowering:
 
 
 class Lowered:
-    """What a lowering need not lower again."""
+    """Container of the tensors and operations that a lowering need not lower again."""
 
     def __init__(self, lowering: Lowering) -> None:
         self._lowering = lowering

@@ -1,4 +1,4 @@
-"""Which operations a fetch needs, in an order in which they can run."""
+"""Operations that a fetch needs, in an order in which they can run."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def needed(
 def needed_inside(
     targets: Iterable[Tensor | Operation], given: Container[Any], body: Any
 ) -> list[Operation]:
-    """As `needed`, for a body; with operations of outside that gradients in it go through."""
+    """Find operations of a body as `needed`, and those outside that gradients in it go through."""
     found = needed(targets, given, body)
     through: dict[Operation, None] = {}
     for op in found:

@@ -22,7 +22,7 @@ _LEAF = 3  # elements of a feed that is asked for itself, rather than a number c
 
 
 class Numbers:
-    """What a run knows of values: the rest of the run is for these very numbers.
+    """Numbers that a run knows of its values: the rest of the run is for these very numbers.
 
     Args:
         inputs: where values come from.
@@ -73,7 +73,7 @@ class Numbers:
         return self._ask(value)
 
     def asked(self, function: Callable[..., Any], values: Sequence[Value]) -> Optional[list[Any]]:
-        """What a function of decided values gives; the rest is for this very result.
+        """Result of a function of decided values; the rest is for this very result.
 
         `None` where it gives `None`.
         """

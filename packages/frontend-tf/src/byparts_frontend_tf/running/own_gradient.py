@@ -69,7 +69,7 @@ class Passed(Op):
         return tuple([ops.identity(v) for v in inputs[self.own :]])
 
     def gradient(self, node: Node, *dys: Value) -> tuple[Value | None, ...]:
-        """What the program says."""
+        """Build the gradient that the program defines."""
         found = _rules[self.number](node, dys)
         return (*found, *[None] * len(dys))
 

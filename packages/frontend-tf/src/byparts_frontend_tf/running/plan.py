@@ -1,4 +1,4 @@
-"""What a session knows about fetches with feeds: the steps of each run that was seen."""
+"""Plans of fetches with feeds: the steps of each run that a session has seen."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Plan:
         return results[0] if self._single else self._fetches.build(results)
 
     def _remember(self, key: Any) -> None:
-        """Of runs that are one program and nothing else, the quickest way to do them."""
+        """Remember the quickest way to do a run that is one program and nothing else."""
         step = self.first.get(key)
         places = step.all_of_a_run(len(key)) if isinstance(step, ProgramStep) else None
         if isinstance(step, ProgramStep) and places is not None:
@@ -108,7 +108,7 @@ def do_steps(
 
 
 class BodyPlan:
-    """As `Plan`, for tensors in the body of a loop, with its states and what it reads fed."""
+    """Plan of tensors in the body of a loop, with its states and what it reads fed."""
 
     def __init__(
         self, session: BaseSession, targets: Sequence[Tensor], fed: Sequence[Tensor], body: Any

@@ -19,7 +19,7 @@ Updates = Mapping[Any, Value]  # variable -> its new value
 
 
 class Steps(Protocol):
-    """How the values of a run are computed.
+    """Maker of the steps that compute the values of a run.
 
     Attributes:
         of_leaves: whether the rest of a run may be for the small integers that a number is
@@ -87,7 +87,7 @@ def ask_step(value: Value, inputs: Inputs) -> AskStep:
 
 
 def _keeper(variables: Any, targets: Mapping[Any, Stored]) -> Optional[Callable[[], None]]:
-    """What makes new memory that of its variable, after a run; `None`: nothing is new."""
+    """Function that makes new memory that of its variable, after a run; `None`: nothing is new."""
     new = {v: s for v, s in targets.items() if variables.get(v) is not s}
     if not new:
         return None

@@ -1,4 +1,4 @@
-"""What a session would run for fetches, as one pure graph, without running anything.
+"""Pure graph of what a session would run for fetches, built without running anything.
 
     pure = pure_graph(session, [loss, train], {x: [100, 784], label: [100]})
     print(pure.graph)                 # (feeds, old variables) -> (fetches, new variables)

@@ -1,4 +1,4 @@
-"""How many rounds a loop has, and where it reads and writes arrays, computed before it runs."""
+"""Number of rounds of a loop, and where it reads and writes arrays, computed before it runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NODES = 64  # of what one of these rounds computes
 
 
 class Rounds:
-    """What is known of the rounds of a loop.
+    """Rounds of a loop, known before it runs.
 
     Attributes:
         count: how many there are.
@@ -122,7 +122,7 @@ class Simulation:
         return self(*[lowering.number(v) for v in values])
 
     def __call__(self, *arrays: Any) -> Optional[list[Any]]:
-        """How many rounds there are, and the places of each; `None`: too many."""
+        """Count the rounds, and find the places of each; `None`: too many."""
         count = len(self._states)
         states = [np.asarray(a) for a in arrays[:count]]
         fixed = dict(zip(self._given, map(np.asarray, arrays[count:]), strict=True))

@@ -1,4 +1,4 @@
-"""What all levels of the lowering of one run share."""
+"""State that all levels of the lowering of one run share."""
 
 from __future__ import annotations
 

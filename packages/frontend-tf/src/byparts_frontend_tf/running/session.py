@@ -177,7 +177,7 @@ class BaseSession:
         return call
 
     def keep(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What is kept for this session under a key; made by whoever asks first."""
+        """Find the object that is kept under a key for this session; made by whoever asks first."""
         with self._lock:
             if key not in self.kept:
                 self.kept[key] = make()
@@ -207,7 +207,7 @@ class BaseSession:
         return default_session(self)
 
     def list_devices(self) -> list[Any]:
-        """What computes: the backends."""
+        """Names of the devices that compute: the backends."""
         return [b.name for b in self.executor.backends]
 
     def close(self) -> None:
@@ -261,7 +261,7 @@ class InteractiveSession(BaseSession):
             block.__enter__()
 
     def close(self) -> None:
-        """As `Session.close`; it is not the default session any more."""
+        """Close as `Session.close` does; this is not the default session any more."""
         super().close()
         while self._blocks:
             self._blocks.pop().__exit__(None, None, None)

@@ -1,4 +1,4 @@
-"""What lowering raises where it cannot go on: no errors, the run does something else first."""
+"""Signals of a lowering that cannot go on: no errors, the run does something else first."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Starts(Protocol):
-    """What a run begins with."""
+    """Values with which a run begins: of variables, and counters of draws."""
 
     def has(self, variable: Any) -> bool:
         """Whether a variable has a value before the run; the plan holds while that is so."""

@@ -39,15 +39,15 @@ class Variables:
         self.moved = 0
 
     def get(self, variable: Any) -> Optional[Stored]:
-        """Its memory, or `None` if it has no value."""
+        """Memory of a variable, or `None` if it has no value."""
         return self._stored.get(variable)
 
     def has(self, variable: Any) -> bool:
-        """Whether it has a value."""
+        """Whether a variable has a value."""
         return variable in self._stored or variable in self._objects
 
     def target(self, variable: Any, kind: TensorType, name: str) -> Stored:
-        """Where a new value of this type goes; it counts as the variable's from `keep` on."""
+        """Memory for a new value of this type; the variable's from `keep` on."""
         stored = self._stored.get(variable)
         if stored is not None and stored.type == kind:
             return stored

@@ -1,4 +1,4 @@
-"""What a run does, step by step, kept as a tree of what was observed on the way.
+"""Steps of a run, kept as a tree of what was observed on the way.
 
     shapes of the feeds -> numbers that decide shapes -> a program -> what the host does -> ...
 
@@ -23,7 +23,7 @@ Slots = list[Any]
 
 
 class Step:
-    """One step.
+    """A step of a run.
 
     Attributes:
         children: what is observed -> what comes next.
@@ -119,7 +119,7 @@ class ProgramStep(Step):
         self._after, self._blame = after, blame
 
     def results(self, slots: Slots) -> tuple[Any, ...]:
-        """What the program computes from the slots.
+        """Compute the results of the program from the slots.
 
         Raises:
             OpError: it failed, in the operation that it names.
@@ -186,14 +186,14 @@ class HostStep(Step):
 
 
 def key_of(array: Any) -> Hashable:
-    """What tells this array from others: its type and content."""
+    """Key that tells an array from others: its type and content."""
     array = np.asarray(array)
     content = tuple(array.reshape(-1)) if array.dtype == object else array.tobytes()
     return array.dtype.str, array.shape, content
 
 
 def type_key(result: Any) -> Hashable:
-    """What tells the type of this result from others."""
+    """Key that tells the type of a result from others."""
     if isinstance(result, np.ndarray):
         return result.dtype.str, result.shape
     return type(result).__name__

@@ -23,7 +23,7 @@ _FOLDED = 16  # elements of a state that is kept as a number
 
 
 def gradient_passes(run: Run, op: Operation) -> bool:
-    """Whether this run differentiates with respect to what an operation depends on, through it."""
+    """Whether a gradient of this run passes through `op` to something that it depends on."""
     todo = [t for t in op.outputs if t.dtype.is_floating]
     seen = set(todo)
     while todo:

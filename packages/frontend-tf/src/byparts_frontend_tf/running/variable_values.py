@@ -15,7 +15,7 @@ from byparts_graph_ir import GraphError, Value
 
 
 class VariableValues:
-    """What variables are on one level of a run.
+    """Values of variables on one level of a run.
 
     Args:
         first: variable -> its value at the start of the run, or of this body.

@@ -1,4 +1,4 @@
-"""What makes a run wait for other threads, and what ends the waiting: a time limit, `close`."""
+"""Waiting of a run for other threads, and its end: by a time limit, or `close`."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from byparts_tf_files.errors import OpError, error_of
 
 
 class Waiting(NamedTuple):
-    """What is left after a pass over operations.
+    """Operations that are left after a pass, and what they wait for.
 
     Attributes:
         operations: wait.
@@ -113,7 +113,7 @@ class Worklist:
         self._host.call(self._top, op, function, op.inputs, dtypes)
 
     def _unchecked(self, op: Operation, wanted: dict[Value, None]) -> bool:
-        """Whether it is an effect that waits for checks, which come after the last program.
+        """Whether `op` is an effect that waits for checks, which come after the last program.
 
         What it reads is wanted then.
         """

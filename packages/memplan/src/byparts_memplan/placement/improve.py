@@ -38,7 +38,7 @@ def improve(best: Portfolio, effort: Effort, seed: int) -> None:
 
 
 def decide(some: tuple[Buffer, ...], capacity: int) -> bool | None:
-    """Whether these buffers fit, with little effort."""
+    """Whether the buffers `some` fit, with little effort; `None`: not decided."""
     return Feasibility(some).decide(capacity, Effort(DECIDE_EFFORT))
 
 

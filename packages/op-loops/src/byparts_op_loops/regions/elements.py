@@ -26,7 +26,7 @@ Known = dict[tuple[Value, Index], Expr]  # (value, index) -> element, within one
 
 @dataclass(frozen=True, eq=False)
 class Elements:
-    """Where the values of a region are read from.
+    """Buffers and loops from which the values of a region are read.
 
     Attributes:
         nest: the loops.

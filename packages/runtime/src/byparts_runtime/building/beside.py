@@ -1,4 +1,4 @@
-"""What a build with `wait=False` makes first, and what it makes beside the program that runs.
+"""Builds with `wait=False`: a program for now, and what is made beside it while it runs.
 
 A program, or a family of programs of named dimensions, is built for the backends that need no
 compiler; a `Change` says when it takes what is built for all of them (`run/change.py`).

@@ -84,7 +84,7 @@ class Family:
         self._constants: dict[Node, tuple[Bytes, ...]] = {}
 
     def at(self, sizes: Sizes) -> Loaded:
-        """What a program runs at these sizes.
+        """Load the program for these sizes.
 
         Raises:
             NoFamily: what holds for the names does not hold for these numbers; or a backend
@@ -199,13 +199,13 @@ def family_of(
 
 
 def _facts(compiled: Compiled) -> tuple[Any, ...]:
-    """What a schedule depends on, of kernels and types."""
+    """Facts of the kernels that a schedule depends on."""
     kernels = map(compiled.kernels, compiled.graph.nodes)
     return tuple([(k.kernel.inplace, k.kernel.atomic) for k in kernels])
 
 
 def unshared(family: Family) -> Optional[str]:
-    """What a new size compiles again, as text; `None` where nothing is compiled."""
+    """Text on what a new size compiles again; `None` where nothing is compiled."""
     if not family.unshared:
         return None
     more = f" and {len(family.unshared) - 1} more" if len(family.unshared) > 1 else ""

@@ -1,4 +1,4 @@
-"""One graph of named dimensions out of two graphs that differ in numbers alone.
+"""Generalization: a graph of named dimensions out of two graphs that differ in numbers alone.
 
     (x: f32[17,4]) -> reshape(x, (68,))    and    (x: f32[16,4]) -> reshape(x, (64,))
     give (x: f32[_size_0,4]) -> reshape(x, ("4*_size_0",))
@@ -30,7 +30,7 @@ class _DifferError(Exception):
 
 
 def common_form(graph: Graph) -> tuple[Any, ...]:
-    """What two graphs must have in common to be generalized: classes of ops, and what they read."""
+    """Form that two graphs must share to be generalized: classes of ops, and what they read."""
     ids = graph.ids
     nodes = [(type(n.op), tuple([ids[v] for v in n.inputs])) for n in graph.nodes]
     inputs = [(v.type.dtype, v.type.rank) for v in graph.inputs]

@@ -156,7 +156,7 @@ class Kernels:
         return self(node).backend.space.name
 
     def aligned(self, alignment: int) -> int:
-        """This alignment of values, raised to a multiple of what each memory space needs."""
+        """Raise an alignment of values to a multiple of what each memory space needs."""
         needed = lcm(*self.alignments.values())
         return alignment if alignment % needed == 0 else lcm(alignment, needed)
 

@@ -64,7 +64,7 @@ def _fits(sizes: tuple[int, ...], room: tuple[int, ...]) -> bool:
 
 
 def _key(graph: Graph, facts: dict[str, Any]) -> Key:
-    """What a plan depends on beside sizes; the order of the nodes by the ids of what they read."""
+    """Key of a plan beside sizes; the order of the nodes by the ids of what they read."""
     ids, inplace = graph.ids, [facts["kernels"](node).inplace for node in graph.nodes]
     reads = tuple([ids[v] for node in graph.nodes for v in node.inputs])
     outputs = tuple([ids[v] for v in graph.outputs])

@@ -99,7 +99,7 @@ def _stages_of(kernel: Kernel) -> str:
 
 
 def _texts(loaded: Loaded, text_of: Callable[[Kernel], str]) -> Iterator[str]:
-    """What is to tell of the kernels of a graph and of its bodies; equal texts once."""
+    """Texts about the kernels of a graph and of its bodies; equal texts once."""
     names: dict[str, list[str]] = {}
     for node in loaded.graph.nodes:
         chosen = loaded.kernels(node)

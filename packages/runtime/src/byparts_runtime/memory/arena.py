@@ -1,4 +1,4 @@
-"""One arena for several programs: the largest plan wins, the others fit inside.
+"""An arena for several programs: the largest plan wins, the others fit inside.
 
     arena = Arena()
     train = build(step, arena=arena, ...)

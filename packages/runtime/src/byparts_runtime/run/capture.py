@@ -1,4 +1,4 @@
-"""One run instead of many, where a backend can make one of several: a CUDA graph, a loop of C.
+"""Capture of many runs as one, where a backend can: a CUDA graph, a loop of C.
 
 What is captured are the steps between feeds and fetches: all at once where they are one backend's
 on a GPU, else stretch by stretch of consecutive steps of one backend; and apart from them the

@@ -40,7 +40,7 @@ _COMPILER_S, _COMPILER_S_PER_NODE = 1.5, 0.02
 
 
 class Compilation:
-    """What a compiler makes beside a program that runs, and the calls that it counts till then.
+    """Compilation beside a program that runs, and the calls that are counted till then.
 
     Args:
         make: gives what the programs change to; called once, in a thread.
@@ -92,7 +92,7 @@ class Compilation:
             return self.calls >= changes_at
 
     def made(self) -> Any:
-        """What `make` gave, waiting for it; `None` where that failed."""
+        """Wait for what `make` gives; `None` where that failed."""
         with self.lock:
             if self._thread is not None and self._process == os.getpid():
                 self._thread.join()
@@ -145,7 +145,7 @@ class Change:
         return self._error or self.compilation.error
 
     def take(self) -> Optional[Loaded]:
-        """What the program runs from now on; `None` where it stays as it is."""
+        """Take the program that runs from now on; `None` where it stays as it is."""
         compilation = self.compilation
         made, self._done = compilation.made(), True
         try:
@@ -209,7 +209,7 @@ def _seconds(loaded: Loaded) -> tuple[float, int]:
 
 
 def _rounds(node: Node) -> float:
-    """How often each of the bodies of a node runs."""
+    """Expected number of runs of each of the bodies of a node."""
     control = node.op.control(*[v.type for v in node.inputs])
     if isinstance(control, Branches):
         return 1 / len(control.bodies)

@@ -1,4 +1,4 @@
-"""One run of a program, bound to memory: steps, then fetches, then the commit.
+"""A run of a program, bound to memory: steps, then fetches, then the commit.
 
 Nothing else is on the hot path: `for run in runs: run()`.  Which step failed is asked of the loop's
 own iterator, afterwards, so that knowing it costs nothing when none does.

@@ -69,7 +69,7 @@ class Language:
 
 
 class Fields(dict[str, str]):
-    """What stands in the braces of forms.
+    """Texts for the braces of forms.
 
     `a`, `b`, `c` are the operands, `args` all of them, `bare` and `bares` the same without needless
     parentheses; `op`; `dtype` and `source` of the result and of the first operand; `type` and

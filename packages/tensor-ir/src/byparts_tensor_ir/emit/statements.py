@@ -68,7 +68,7 @@ class Statements:
         self.text.line(f"{self.element(buffer, index)} = {stored};")
 
     def condition(self, s: If) -> None:
-        """What is inside is done where the condition holds."""
+        """Write an `if` around the body."""
         test = self.language.trim(self.values.value(s.condition))
         with self.text.block(f"if ({test})"):
             self.write(s.body)

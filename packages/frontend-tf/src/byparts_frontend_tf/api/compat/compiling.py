@@ -1,4 +1,4 @@
-"""What asks TensorFlow to compile or to keep less, and changes no result: it is accepted."""
+"""Requests of TensorFlow to compile or to save memory: accepted, they change no result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of TensorFlow's modes there is: graphs and sessions, and nothing of version 2."""
+"""Switches between TensorFlow's modes: graphs and sessions are here, nothing of version 2."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def in_graph_mode() -> bool:
 @symbol("op_scope")
 @contextmanager
 def op_scope(values: Any, name: Optional[str], default_name: Optional[str] = None) -> Iterator[str]:
-    """As `name_scope`, its arguments in another order."""
+    """Open a `name_scope`; its arguments are in another order, the values first."""
     with name_scope(name, default_name, values) as scope:
         yield scope
 

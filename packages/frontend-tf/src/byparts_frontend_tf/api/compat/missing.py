@@ -1,4 +1,4 @@
-"""What TensorFlow has and this part has not, for good reasons: each says what to do instead."""
+"""Names of TensorFlow that are refused here, for good reasons: each says what to do instead."""
 
 from __future__ import annotations
 

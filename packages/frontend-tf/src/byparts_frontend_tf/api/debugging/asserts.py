@@ -259,7 +259,7 @@ SYMBOLS = {
 
 @symbol("is_numeric_tensor", "debugging.is_numeric_tensor")
 def is_numeric_tensor(tensor: Any) -> bool:
-    """Whether it is a tensor of numbers."""
+    """Whether `tensor` is a tensor of numbers."""
     if not isinstance(tensor, Tensor):
         return False
     dtype = tensor.dtype

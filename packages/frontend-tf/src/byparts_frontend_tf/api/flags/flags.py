@@ -141,7 +141,7 @@ class FlagValues:
         return "".join([f"{text}\n" for f in self._flags.values() if (text := f.serialize())])
 
     def get_help(self, prefix: str = "", include_special_flags: bool = True) -> str:
-        """What each flag is for."""
+        """Text that explains each flag: its name, what it is for, and its default."""
         lines = []
         for name in self:
             flag = self._flags[name]

@@ -47,7 +47,7 @@ class ValidationError(Error):
 
 
 class Flag:
-    """One flag.
+    """A flag of the command line.
 
     Args:
         name: of it, without dashes.
@@ -102,7 +102,7 @@ class Flag:
                 raise IllegalFlagValueError(f"flag --{self.name}={self.value}: {message}")
 
     def serialize(self) -> str:
-        """As it would stand on a command line."""
+        """The flag as it would stand on a command line; empty where it has no value."""
         if self.value is None:
             return ""
         if self.boolean:

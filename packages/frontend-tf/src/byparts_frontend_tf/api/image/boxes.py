@@ -74,14 +74,14 @@ def non_max_suppression(
 
 
 class NonMaxSuppressionV4(NamedTuple):
-    """Which boxes are kept, and how many."""
+    """Indices of the boxes that are kept, and their number."""
 
     selected_indices: Tensor
     valid_outputs: Tensor
 
 
 class SampleDistortedBoundingBoxV2(NamedTuple):
-    """Where a drawn box begins, its size, and the box itself."""
+    """A drawn box: its beginning, its size, and the box itself."""
 
     begin: Tensor
     size: Tensor
@@ -111,7 +111,7 @@ def non_max_suppression_padded(
     pad_to_max_output_size: bool = False,
     name: Optional[str] = None,
 ) -> tuple[Tensor, Tensor]:
-    """As `non_max_suppression`, and how many they are; may be filled with 0 to the largest size."""
+    """Run `non_max_suppression` and count the boxes, perhaps filled with 0 to the largest size."""
     if not pad_to_max_output_size:
         kept = non_max_suppression(
             boxes, scores, max_output_size, iou_threshold, score_threshold, name

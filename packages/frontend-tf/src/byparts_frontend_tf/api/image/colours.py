@@ -122,14 +122,14 @@ def hue_of(x: Value) -> tuple[Value, Value, Value]:
 
 
 def saturation_of(least: Value, most: Value) -> Value:
-    """How far channels are apart, in [0, 1], of the least and the greatest."""
+    """Saturation in [0, 1]: how far the least channel is from the greatest, over the greatest."""
     some = ops.greater(most, 0.0)
     ratio = (most - least) / ops.select(some, most, ops.ones_like(most))
     return ops.select(some, ratio, ops.zeros_like(ratio))
 
 
 def shares_of(hue: Value) -> Value:
-    """How much of each channel a hue has: [..., 3], in [0, 1]."""
+    """Share of each channel in a pure hue: [..., 3], in [0, 1]."""
     six = hue * 6.0
     r = ops.abs(six - 3.0) - 1.0
     g = 2.0 - ops.abs(six - 2.0)

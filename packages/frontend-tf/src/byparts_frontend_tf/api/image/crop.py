@@ -65,7 +65,7 @@ def unbatched(x: Tensor, was_batch: bool) -> Tensor:
 
 
 def sizes_of(x: Tensor) -> list[Size]:
-    """Of each axis its size: a number where it is known, else a tensor."""
+    """Size of each axis: a number where it is known, else a tensor."""
     assert x.dims is not None, "asked for before"
     late = shape_of(x) if None in x.dims else None
     return [late[i] if d is None else d for i, d in enumerate(x.dims)]  # type: ignore[index]

@@ -26,7 +26,7 @@ Pair = tuple[int, int]
 
 
 def _rows(x: Value, axis: int, size: int, stride: int, rate: int, padding: str) -> Value:
-    """Of an axis its windows: [..., windows, size, ...]."""
+    """Windows along one axis: [..., windows, size, ...]."""
     extent, span = x.type.dims[axis], (size - 1) * rate + 1
     count = windows(extent, span, stride, padding, 0)
     missing = max((count - 1) * stride + span - extent, 0) if padding == "SAME" else 0
@@ -91,12 +91,12 @@ def extract_patches(
     padding: str,
     name: Optional[str] = None,
 ) -> Tensor:
-    """As `extract_image_patches`."""
+    """Extract patches as `extract_image_patches` does."""
     return extract_image_patches(images, sizes, strides, rates, padding, name)
 
 
 def _places(low: Value, high: Value, extent: int, count: int) -> Value:
-    """Where the pixels of a crop lie along an axis: [boxes, count]."""
+    """Coordinates of a crop's pixels along an axis of the image: [boxes, count]."""
     if count == 1:
         return ops.expand_dims(0.5 * (low + high) * float(extent - 1), 1)
     step = (high - low) * float(extent - 1) / float(count - 1)
@@ -172,7 +172,7 @@ def crop_and_resize(
     name: Optional[str] = None,
     box_indices: Any = None,
 ) -> Tensor:
-    """Of each box the part of an image, as one size.
+    """Cut boxes out of images and resize them to one size.
 
     Args:
         image: [batch, height, width, channels].

@@ -40,7 +40,7 @@ def _scale(extent: int, size: int, align_corners: bool) -> Any:
 
 
 def _places(extent: int, size: int, align_corners: bool) -> Any:
-    """Where the pixels of the result lie: f32 [size]."""
+    """Coordinates in the image of the result's pixels along an axis: f32 [size]."""
     return np.arange(size, dtype=np.float32) * _scale(extent, size, align_corners)
 
 
@@ -95,7 +95,7 @@ def _nearest(x: Value, size: Any, align_corners: bool) -> Value:
 
 
 def _shares(extent: int, size: int, align_corners: bool) -> Any:
-    """How much of each pixel of the result a pixel covers: f32 [size, extent]."""
+    """Share of each pixel of the result that a pixel of the image covers: f32 [size, extent]."""
     scale = _scale(extent, size, align_corners)
     starts = np.arange(size, dtype=np.float32) * scale
     ends = np.arange(1, size + 1, dtype=np.float32) * scale
@@ -175,7 +175,7 @@ resize_nearest_neighbor = _resize("ResizeNearestNeighbor", _nearest, True)
 
 @symbol("image.ResizeMethod")
 class ResizeMethod:
-    """How pixels between pixels are made."""
+    """Methods of interpolation between pixels."""
 
     BILINEAR = 0
     NEAREST_NEIGHBOR = 1

@@ -54,7 +54,7 @@ _VARIATION = Kind("TotalVariation", _variation)
 
 @symbol("image.total_variation")
 def total_variation(images: TensorLike, name: Optional[str] = None) -> Tensor:
-    """How much neighbouring pixels differ: a number for each image.
+    """Sum of the absolute differences of neighbouring pixels: a number for each image.
 
     Raises:
         ValueError: neither an image nor a batch.
@@ -100,7 +100,7 @@ def _filter(size: int, sigma: float) -> Any:
 
 
 def _local_mean(x: Value, weights: Any) -> Value:
-    """Of each window of each channel the weighted mean: [..., h, w, channels]."""
+    """Weighted mean of each window of each channel: [..., h, w, channels]."""
     *batch, height, width, channels = x.type.dims
     flat = ops.reshape(x, [-1, height, width, channels])
     each = ops.reshape(ops.transpose(flat, [0, 3, 1, 2]), [-1, height, width, 1])

@@ -35,5 +35,5 @@ def encode_base64(input: TensorLike, pad: bool = False, name: Optional[str] = No
 
 @symbol("decode_base64", "io.decode_base64")
 def decode_base64(input: TensorLike, name: Optional[str] = None) -> Tensor:
-    """What strings in base64 that is safe for the web stand for."""
+    """Decode strings in web-safe base64."""
     return _DECODE(strings(input), name=name)

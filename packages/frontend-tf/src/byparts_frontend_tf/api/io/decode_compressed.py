@@ -33,7 +33,7 @@ _DECOMPRESSED = Kind(
 def decode_compressed(
     bytes: TensorLike, compression_type: str = "", name: Optional[str] = None
 ) -> Tensor:
-    """What strings that are packed by "ZLIB" or "GZIP" (or, "", by nothing) hold.
+    """Decompress strings that are packed by "ZLIB" or "GZIP" (or, "", by nothing).
 
     Raises:
         ValueError: another kind.

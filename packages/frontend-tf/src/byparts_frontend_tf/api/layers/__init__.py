@@ -1,1 +1,1 @@
-"""What layers are made with: initializers, regularizers, partitioners, statistics of batches."""
+"""Parts of layers: initializers, regularizers, partitioners, statistics of batches."""

@@ -52,7 +52,7 @@ def of_a_sample(variance: Tensor, x: Tensor) -> Tensor:
 
 
 def moving_updates(moving: Sequence[Any], new: Sequence[Any], share: Tensor) -> list[Any]:
-    """What moves each variable by a share of its distance to a new value."""
+    """Operations that move each variable by a share of its distance to a new value."""
     return [
         assign_sub(m, (m - n) * share, name="AssignMovingAvg")
         for m, n in zip(moving, new, strict=True)

@@ -153,7 +153,7 @@ QR = on_host("Qr", _qr, _qr_shapes, 3)
 
 
 def _of_qr(op: Operation, dq: Tensor, dr: Tensor, d_inverse: Tensor) -> list[Tensor]:
-    """Of matrices with at least as many rows as columns, of full rank."""
+    """Gradient of the QR decomposition of matrices [..., m, n] of full rank, m >= n."""
     q, r, inverse = op.outputs
     dr = band_part(dr + outer_inverse(inverse, d_inverse), 0, -1)
     m = matmul(r, turned(dr)) - matmul(turned(dq), q)

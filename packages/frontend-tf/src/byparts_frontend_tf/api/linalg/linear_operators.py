@@ -81,7 +81,7 @@ class LinearOperator:
 
     @property
     def shape(self) -> TensorShape:
-        """What is known of its shape."""
+        """Static shape of the operator."""
         return self._to_dense().shape
 
     @property
@@ -92,30 +92,30 @@ class LinearOperator:
 
     @property
     def tensor_rank(self) -> Optional[int]:
-        """How many axes it has."""
+        """Number of axes of the operator; `None` where it is not known."""
         return self.shape.ndims
 
     @property
     def domain_dimension(self) -> Any:
-        """How many columns it has."""
+        """Number of columns of the operator."""
         return self.shape[-1]
 
     @property
     def range_dimension(self) -> Any:
-        """How many rows it has."""
+        """Number of rows of the operator."""
         return self.shape[-2]
 
     def shape_tensor(self, name: str = "shape_tensor") -> Tensor:
-        """Its shape."""
+        """Shape of the operator, as a tensor."""
         return shape_of(self._to_dense())
 
     def domain_dimension_tensor(self, name: str = "domain_dimension_tensor") -> Tensor:
-        """How many columns it has."""
+        """Number of columns of the operator, as a tensor."""
         made: Tensor = self.shape_tensor()[-1]
         return made
 
     def range_dimension_tensor(self, name: str = "range_dimension_tensor") -> Tensor:
-        """How many rows it has."""
+        """Number of rows of the operator, as a tensor."""
         made: Tensor = self.shape_tensor()[-2]
         return made
 
@@ -125,7 +125,7 @@ class LinearOperator:
         return made
 
     def tensor_rank_tensor(self, name: str = "tensor_rank_tensor") -> Tensor:
-        """How many axes it has."""
+        """Number of axes of the operator, as a tensor."""
         return rank_of(self._to_dense())
 
     # Functions
@@ -222,7 +222,7 @@ class LinearOperatorFullMatrix(_OfMatrix):
 
 
 class _Triangular(LinearOperator):
-    """What a matrix of which one triangle is not zero can do."""
+    """An operator that is zero above or below its diagonal, so that this tells its determinant."""
 
     def determinant(self, name: str = "det") -> Tensor:
         """The product of the diagonal."""

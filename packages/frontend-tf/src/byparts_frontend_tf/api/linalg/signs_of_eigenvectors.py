@@ -76,7 +76,7 @@ def _tridiagonal(a: Any, number: Any, tiny: Any) -> Any:
 
 
 def _qr_step(d: list[Any], e: list[Any], start: int, end: int, rows: Any) -> None:
-    """One step on the diagonal d and what is beside it, e, and on the vectors so far."""
+    """Do an implicit QR step on a tridiagonal matrix (diagonal d, beside it e); rotate `rows`."""
     half, last = (d[end - 1] - d[end]) / 2, e[end - 1]
     turn = last * last / (half + np.copysign(np.hypot(half, last), half)) if half else abs(last)
     x, z = d[start] - (d[end] - turn), e[start]

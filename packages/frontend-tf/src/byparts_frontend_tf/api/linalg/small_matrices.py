@@ -99,7 +99,7 @@ def log_determinant(a: Value) -> tuple[Value, Value, Value]:
 
 
 def triangular_solution(a: Value, b: Value, lower: bool) -> tuple[Value, Value]:
-    """As `solution`; of a only one triangle is read."""
+    """Solve a x = b as `solution` does, reading only one triangle of a."""
     n, m = _checked(a), b.type.dims[-1]
     left = ops.concat([b, _identity(a)], -1)
     rows: list[Value] = [left] * n

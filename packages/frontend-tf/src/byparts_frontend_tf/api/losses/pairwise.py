@@ -52,5 +52,5 @@ def mean_pairwise_squared_error(
 def old_mean_pairwise_squared_error(
     predictions: Any, labels: Any = None, weights: Any = 1.0, scope: Optional[str] = None
 ) -> Tensor:
-    """As `losses.mean_pairwise_squared_error`, predictions first."""
+    """Compute `losses.mean_pairwise_squared_error`; the predictions come first."""
     return mean_pairwise_squared_error(labels, predictions, weights, scope)

@@ -22,7 +22,7 @@ from byparts_tf_files.dtypes import float32
 
 @symbol("losses.Reduction")
 class Reduction:
-    """What is done with the losses of all elements."""
+    """Ways to reduce the losses of all elements."""
 
     NONE = "none"
     SUM = "weighted_sum"
@@ -122,7 +122,7 @@ def get_regularization_losses(scope: Optional[str] = None) -> list[Any]:
 def get_regularization_loss(
     scope: Optional[str] = None, name: str = "total_regularization_loss"
 ) -> Tensor:
-    """Their sum."""
+    """Sum of the regularization losses in a scope; 0 where there are none."""
     found = get_regularization_losses(scope)
     return add_n(found, name=name) if found else constant(0.0)
 

@@ -57,7 +57,7 @@ def truncated_quotient(x: Value, y: Value) -> Value:
 
 
 def _quotient(x: Value, y: Value) -> Value:
-    """Of floats x / y, also for `truncatediv`: TensorFlow cuts off integers alone."""
+    """Divide floats as x / y, also for `truncatediv`: TensorFlow cuts off integers alone."""
     return ops.div(x, y) if x.type.dtype in OWN_FLOATS else truncated_quotient(x, y)
 
 
@@ -192,7 +192,7 @@ def scalar_mul(scalar: TensorLike, x: Any, name: Optional[str] = None) -> Any:
 def accumulate_n(
     inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: Optional[str] = None
 ) -> Tensor:
-    """As `add_n`.
+    """Add up tensors as `add_n` does.
 
     Raises:
         ValueError: shapes differ, or there is none.

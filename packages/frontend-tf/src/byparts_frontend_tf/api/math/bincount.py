@@ -55,7 +55,7 @@ def bincount(
     dtype: Any = int32,
     name: Optional[str] = None,
 ) -> Tensor:
-    """How often each number from 0 on occurs, or the sum of the weights of each."""
+    """Count each number from 0 on, or sum the weights of each."""
     with name_scope(name, "bincount"):
         x = convert_to_tensor(arr, int32)
         none = convert_to_tensor(np.array([-1], np.int32))
@@ -77,7 +77,7 @@ def confusion_matrix(
     name: Optional[str] = None,
     weights: Any = None,
 ) -> Tensor:
-    """How often label i was predicted as j: [classes, classes]."""
+    """Number of times that label i was predicted as j: [classes, classes]."""
     with name_scope(name, "confusion_matrix", [labels, predictions]):
         y, x = convert_to_tensor(labels), convert_to_tensor(predictions)
         if y.dims is not None and x.dims is not None:
@@ -104,7 +104,7 @@ def count_nonzero(
     keep_dims: Any = None,
     input: Any = None,
 ) -> Tensor:
-    """How many elements are not zero (not empty, True) along axes, by default all."""
+    """Count the elements that are not zero (not empty, True) along axes, by default all."""
     kept = bool(renamed(keepdims, keep_dims, "keepdims", "keep_dims"))
     along = renamed(axis, reduction_indices, "axis", "reduction_indices")
     with name_scope(name, "count_nonzero"):

@@ -24,7 +24,7 @@ _SHIFT = 8  # from here on the series is good to the last digits
 
 
 def _positive_log_gamma(x: Value) -> Value:
-    """Of x >= 0.5."""
+    """Logarithm of gamma of x >= 0.5."""
     product, y = x, x + 1
     for _ in range(_SHIFT - 1):
         product, y = product * y, y + 1

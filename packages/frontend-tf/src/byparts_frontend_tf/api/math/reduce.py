@@ -34,7 +34,7 @@ def _mean(x: Value, axes: Any, keepdims: bool) -> Value:
 
 
 def count_of(x: Value, reduced_: Value) -> int:
-    """How many elements of x are reduced to one."""
+    """Number of elements of x that are reduced to one."""
     return max(1, x.type.size // max(1, reduced_.type.size))
 
 
@@ -157,7 +157,7 @@ argmin = _extreme("ArgMin", ops.argmin)
 def arg_max(
     input: TensorLike, dimension: Any, output_type: Any = int64, name: Optional[str] = None
 ) -> Tensor:
-    """Where the greatest is along an axis."""
+    """Index of the greatest element along an axis."""
     return argmax(input, dimension, name, output_type=output_type)
 
 
@@ -165,7 +165,7 @@ def arg_max(
 def arg_min(
     input: TensorLike, dimension: Any, output_type: Any = int64, name: Optional[str] = None
 ) -> Tensor:
-    """Where the least is along an axis."""
+    """Index of the least element along an axis."""
     return argmin(input, dimension, name, output_type=output_type)
 
 

@@ -88,7 +88,7 @@ def _extreme(data: Value, ids: Value, count: Any, sign: int) -> Value:
 
 
 def _extreme_of_sorted(data: Value, ids: Value, count: Any, sign: int) -> Value:
-    """As `_extreme`, of ids that ascend: each element takes the extreme of those before it.
+    """Reduce as `_extreme`, for ids that ascend: each element takes the extreme of those before it.
 
     In rounds that look 1, 2, 4, ... elements back; the last element of a segment has its extreme.
     """
@@ -107,7 +107,7 @@ def _extreme_of_sorted(data: Value, ids: Value, count: Any, sign: int) -> Value:
 
 
 def _extreme_on_host(data: Any, ids: Any, count: Any, sign: int) -> Any:
-    """As `_extreme`, by sorting the ids."""
+    """Reduce as `_extreme` does, on the host, by sorting the ids."""
     at = ids.reshape(-1)
     rows = data.reshape(len(at), *data.shape[ids.ndim :])
     low = _lowest(dtype_name(rows.dtype), sign)
@@ -201,7 +201,7 @@ def unsorted_segment_sum(
 
 
 def _counts(x: Tensor, ids: Tensor, count: TensorLike) -> Tensor:
-    """How many rows each segment has, at least 1; with axes of one element for those of a row."""
+    """Number of rows of each segment, at least 1; with axes of one element for those of a row."""
     counted = unsorted_segment_sum(cast(ones_like(ids), x.dtype.base_dtype), ids, count)
     found = maximum(counted, ones_like(counted))
     if x.dims is not None and ids.dims is not None:

@@ -148,7 +148,7 @@ def _times_slopes(op: Any, dy: Tensor) -> list[Any]:
 
 
 def _igamma_slopes(lower: Any, a: Any, x: Any) -> list[Any]:
-    """Of the lower function; by a: a difference of fourth order."""
+    """Slopes of the lower function by a (a difference of fourth order) and by x."""
     h = 1e-3 * a
     near = _gamma_ratios(a + h, x)[0] - _gamma_ratios(a - h, x)[0]
     far = _gamma_ratios(a + 2 * h, x)[0] - _gamma_ratios(a - 2 * h, x)[0]

@@ -33,7 +33,7 @@ Values = Callable[..., Tensor]  # (counts by their short names, name) -> the val
 
 
 def even_thresholds(count: int) -> list[float]:
-    """So many from just below 0 to just above 1."""
+    """Evenly spaced thresholds from just below 0 to just above 1."""
     inner = [(i + 1) * 1.0 / (count - 1) for i in range(count - 2)]
     return [0.0 - _EPSILON, *inner, 1.0 + _EPSILON]
 
@@ -41,7 +41,7 @@ def even_thresholds(count: int) -> list[float]:
 def counts_at(
     labels: Any, predictions: Any, thresholds: Sequence[float], weights: Any
 ) -> dict[str, Tensor]:
-    """How many true and false positives and negatives there are at each threshold."""
+    """Number of true and false positives and negatives at each threshold."""
     truth = reshape(cast(convert_to_tensor(labels), bool_), [1, -1])
     scores = reshape(cast(convert_to_tensor(predictions), float32), [1, -1])
     said = scores > convert_to_tensor(np.array(thresholds, np.float32)[:, None])

@@ -121,7 +121,7 @@ def accuracy(
     updates_collections: Any = None,
     name: Optional[str] = None,
 ) -> Metric:
-    """How many predictions are the labels."""
+    """Share of the predictions that equal their labels."""
     y, x = alike(labels, predictions)
     y = cast(y, x.dtype.base_dtype)
     right = cast(equal(x, y), float32)
@@ -177,7 +177,7 @@ def mean_absolute_error(
 
 
 def kinds_of(labels: Any, predictions: Any) -> dict[str, Tensor]:
-    """Of each element whether it is a true or false positive or negative."""
+    """Masks of the elements that are true or false positives or negatives."""
     y, x = (cast(t, bool_) for t in alike(labels, predictions))
     return {
         "true_positives": logical_and(y, x),
@@ -213,7 +213,7 @@ def precision(
     updates_collections: Any = None,
     name: Optional[str] = None,
 ) -> Metric:
-    """How many of what is said to be true is."""
+    """Share of true positives among the elements that are predicted to be positive."""
     kinds, keys = ("true_positives", "false_positives"), (metrics_collections, updates_collections)
     return _of_two(kinds, labels, predictions, weights, keys, name, "precision")
 
@@ -227,7 +227,7 @@ def recall(
     updates_collections: Any = None,
     name: Optional[str] = None,
 ) -> Metric:
-    """How many of what is true is said to be."""
+    """Share of true positives among the elements that are positive."""
     kinds, keys = ("true_positives", "false_negatives"), (metrics_collections, updates_collections)
     return _of_two(kinds, labels, predictions, weights, keys, name, "recall")
 

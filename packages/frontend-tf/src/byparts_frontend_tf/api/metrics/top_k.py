@@ -185,7 +185,7 @@ def mean_iou(
     updates_collections: Any = None,
     name: Optional[str] = None,
 ) -> Metric:
-    """Of each class intersection over union, and the mean of these.
+    """Mean over the classes of intersection over union.
 
     The second result gives the confusion matrix so far.
     """
@@ -209,7 +209,7 @@ def mean_per_class_accuracy(
     updates_collections: Any = None,
     name: Optional[str] = None,
 ) -> Metric:
-    """Of each class how many of its labels are predicted, and the mean of these.
+    """Mean over the classes of the share of a class's labels that are predicted.
 
     The second result gives them for each class.
     """
@@ -250,7 +250,7 @@ def percentage_below(
     updates_collections: Any = None,
     name: Optional[str] = None,
 ) -> Metric:
-    """How many of the values are below a threshold."""
+    """Share of the values that are below a threshold."""
     below = cast(convert_to_tensor(values) < threshold, float32)
     keys = metrics_collections, updates_collections
     return mean(below, weights, *keys, name or "percentage_below_threshold")

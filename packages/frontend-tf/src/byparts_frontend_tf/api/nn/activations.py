@@ -80,7 +80,7 @@ def l2_loss(t: TensorLike, name: Optional[str] = None) -> Tensor:
 
 @symbol("nn.zero_fraction", "math.zero_fraction")
 def zero_fraction(value: TensorLike, name: Optional[str] = None) -> Tensor:
-    """How much of the elements is 0."""
+    """Share of the elements that are 0."""
     with name_scope(name, "zero_fraction"):
         x = convert_to_tensor(value)
         zero = convert_to_tensor(False if x.dtype.base_dtype.name == "bool" else 0, x.dtype)

@@ -43,7 +43,7 @@ def triple_of(given: Any, layout: str, what: str) -> Triple:
 
 
 def padded_edges(d: int, size: int, stride: int, padding: str) -> tuple[int, int]:
-    """How much is padded before and after an axis."""
+    """Number of places padded before and after an axis."""
     if padding == "VALID":
         return 0, 0
     more = max((-(-d // stride) - 1) * stride + size - d, 0)

@@ -51,7 +51,7 @@ def _with_blanks(rows: list[list[int]], blank: int) -> tuple[Any, Any]:
 
 
 def _check(rows: list[list[int]], steps: Any, classes: int, ignore: bool) -> Any:
-    """Which rows fit into their time.
+    """Mask of the rows of labels that fit into their time steps.
 
     Raises:
         ValueError: a label is no class, or a row has too many.
@@ -320,5 +320,5 @@ def ctc_beam_search_decoder(
 def ctc_beam_search_decoder_v2(
     inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1
 ) -> tuple[list[SparseTensor], Tensor]:
-    """As `ctc_beam_search_decoder`; repeats stay."""
+    """Decode as `ctc_beam_search_decoder` does; repeats stay."""
     return ctc_beam_search_decoder(inputs, sequence_length, beam_width, top_paths, False)

@@ -78,5 +78,5 @@ def _in_tables(tables: Sequence[Any], ids: Tensor, strategy: str) -> Tensor:
 def embedding_lookup_v2(
     params: Any, ids: TensorLike, max_norm: Any = None, name: Optional[str] = None
 ) -> Tensor:
-    """As `embedding_lookup`, tables cut by "div"."""
+    """Look ids up as `embedding_lookup` does, in tables that are cut by "div"."""
     return embedding_lookup(params, ids, "div", name, max_norm=max_norm)

@@ -52,7 +52,7 @@ def _combined(
 
 
 def _after(rows: Tensor) -> int:
-    """How many axes a row has."""
+    """Number of axes of a row; 1 where it is not known."""
     return 1 if rows.dims is None else len(rows.dims) - 1
 
 
@@ -89,7 +89,7 @@ def embedding_lookup_sparse(
 
 
 def _bags(indices: Value, shape: Any) -> Value:
-    """Which row of all axes but the last each place is in."""
+    """Number of the row, over all axes but the last, that each place is in."""
     at = ops.getitem(indices, (slice(None), slice(0, indices.type.dims[1] - 1)))
     return flat_places(at, numbers_of(shape)[:-1])
 
@@ -115,7 +115,7 @@ def safe_embedding_lookup_sparse(
     partition_strategy: str = "div",
     max_norm: Any = None,
 ) -> Tensor:
-    """As `embedding_lookup_sparse`; negative ids and weights of 0 and less do not count.
+    """Combine rows as `embedding_lookup_sparse`; negative ids and weights <= 0 do not count.
 
     Rows without an id are that of `default_id`, or zeros; ids may have more than two axes.
     """

@@ -57,7 +57,7 @@ def sufficient_statistics(
     name: Optional[str] = None,
     keepdims: Any = None,
 ) -> tuple[Tensor, Tensor, Tensor, Optional[Tensor]]:
-    """How many elements there are along axes, their sums and the sums of squares, and the shift."""
+    """Count of elements along axes, their sums and the sums of squares, and the shift."""
     kept = bool(renamed(keepdims, keep_dims, "keepdims", "keep_dims"))
     with name_scope(name, "sufficient_statistics"):
         given = convert_to_tensor(x, name="x")

@@ -40,7 +40,7 @@ def batch_normalization(
 def normalized_by(
     x: TensorLike, mean: Any, variance: Any, offset: Any, scale: Any, epsilon: Any, name: str
 ) -> Tensor:
-    """As `batch_normalization`; the last operation has this name."""
+    """Normalize as `batch_normalization` does; the last operation is called `name`."""
     given = convert_to_tensor(x)
     inverse = rsqrt(add(convert_to_tensor(variance), epsilon, name="add"))
     if scale is not None:
@@ -123,7 +123,7 @@ def batch_norm_with_global_normalization(
     mean: Any = None,
     variance: Any = None,
 ) -> Tensor:
-    """As `batch_normalization`, with gamma only where `scale_after_normalization`."""
+    """Normalize as `batch_normalization` does, with gamma only if `scale_after_normalization`."""
     return batch_normalization(
         t if input is None else input,
         m if mean is None else mean,

@@ -105,7 +105,7 @@ def learned_unigram_candidate_sampler(
     seed: Any = None,
     name: Optional[str] = None,
 ) -> Candidates:
-    """As `log_uniform_candidate_sampler`; nothing is learned."""
+    """Draw candidates as `log_uniform_candidate_sampler` does; nothing is learned."""
     law, made = _log_uniform(range_max), LearnedUnigramCandidateSampler
     return _candidates(made, true_classes, law, num_sampled, unique, seed, name)  # type: ignore[no-any-return]  # of this class
 

@@ -127,7 +127,7 @@ def softmax_cross_entropy_with_logits(
     name: Optional[str] = None,
     axis: Any = None,
 ) -> Tensor:
-    """As `softmax_cross_entropy_with_logits_v2`, and no gradient reaches the labels."""
+    """Cross entropy as `softmax_cross_entropy_with_logits_v2`; no gradient reaches the labels."""
     _only_named(_sentinel, labels, logits, "softmax_cross_entropy_with_logits")
     with name_scope(name, "softmax_cross_entropy_with_logits_sg"):
         y = stop_gradient(convert_to_tensor(labels), name="labels_stop_gradient")
@@ -198,7 +198,7 @@ def weighted_cross_entropy_with_logits(
     name: Optional[str] = None,
     targets: Any = None,
 ) -> Tensor:
-    """As `sigmoid_cross_entropy_with_logits`, with the first part times `pos_weight`."""
+    """Compute `sigmoid_cross_entropy_with_logits` with the first part times `pos_weight`."""
     with name_scope(name, "logistic_loss"):
         x = convert_to_tensor(logits, name="logits")
         z = convert_to_tensor(labels if targets is None else targets, x.dtype.base_dtype)
@@ -248,7 +248,7 @@ def top_k(input: TensorLike, k: Any = 1, sorted: bool = True, name: Optional[str
 
 
 def _in_top(predictions: Value, targets: Value, k: Any) -> Value:
-    """Of each row whether fewer than k classes are above the target's."""
+    """Mask of the rows in which fewer than k classes are above the target's."""
     _, classes = predictions.type.dims
     hot = ops.one_hot(targets, classes, predictions.type.dtype)
     mine = ops.sum(predictions * hot, 1, True)

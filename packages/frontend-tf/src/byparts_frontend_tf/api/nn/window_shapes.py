@@ -13,7 +13,7 @@ Pair = tuple[int, int]
 
 
 def windows(d: Optional[int], size: Optional[int], stride: int, padding: Any, axis: int) -> Any:
-    """How many windows there are along an axis; `None` where that is not known.
+    """Number of windows along an axis; `None` where that is not known.
 
     Raises:
         ValueError: there is none.
@@ -66,7 +66,7 @@ def _convolved(
 def conv_shape(
     inputs: Sequence[Tensor], *, strides: Pair, padding: Any, dilations: Pair, layout: str
 ) -> Dims:
-    """Of a convolution by filters [h, w, in, out]."""
+    """Shape of a convolution by filters [h, w, in, out]."""
     n, h, w, _, kernel = _convolved(inputs, strides, padding, dilations, layout)
     return images(n, h, w, kernel[3], layout)
 
@@ -74,14 +74,14 @@ def conv_shape(
 def depthwise_shape(
     inputs: Sequence[Tensor], *, strides: Pair, padding: Any, dilations: Pair, layout: str
 ) -> Dims:
-    """Of a convolution by filters [h, w, in, times], each channel by its own."""
+    """Shape of a convolution by filters [h, w, in, times], each channel by its own."""
     n, h, w, c, kernel = _convolved(inputs, strides, padding, dilations, layout)
     c = kernel[2] if c is None else c
     return images(n, h, w, None if c is None or kernel[3] is None else c * kernel[3], layout)
 
 
 def transposed_shape(inputs: Sequence[Tensor], **_: Any) -> Dims:
-    """Of the transpose of a convolution: the shape that its third input names."""
+    """Shape of the transpose of a convolution, which its third input names."""
     known = static_dims(inputs[2])
     return (None,) * 4 if known is None else known
 
@@ -89,7 +89,7 @@ def transposed_shape(inputs: Sequence[Tensor], **_: Any) -> Dims:
 def pool_shape(
     inputs: Sequence[Tensor], *, ksize: Pair, strides: Pair, padding: Any, layout: str
 ) -> Dims:
-    """Of pooling."""
+    """Shape of a pooling."""
     n, h, w, c = image_dims(inputs[0].dims, layout)
     rows = windows(h, ksize[0], strides[0], padding, 0)
     columns = windows(w, ksize[1], strides[1], padding, 1)

@@ -49,7 +49,7 @@ class LocalCLIDebugHook(_Refused):
 
 @symbol("python.debug.DumpingDebugHook")
 class DumpingDebugHook(_Refused):
-    """What writes all tensors into files, as a hook."""
+    """A hook that writes all tensors into files."""
 
 
 @symbol("python.debug.TensorBoardDebugHook")

@@ -1,4 +1,4 @@
-"""What programs ask of static shapes: shapes by their rank, and of values that are known."""
+"""Static shapes, as programs ask for them: by their rank, and from values that are known."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def matrix(rows: Any, cols: Any) -> TensorShape:
 
 @symbol("python.framework.tensor_util.constant_value_as_shape")
 def constant_value_as_shape(tensor: Any) -> TensorShape:
-    """What is known of the shape that a tensor of integers says."""
+    """Static shape that a tensor of integers says, as far as it is known."""
     return TensorShape(static_dims(tensor))
 
 

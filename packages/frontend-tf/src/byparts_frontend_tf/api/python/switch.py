@@ -70,7 +70,7 @@ def _either(x: Tensor, i: Tensor, y: Tensor, j: Tensor) -> tuple[Tensor, Tensor]
 
 
 def _conditions(tensor: Tensor) -> list[Tensor]:
-    """Of all ways of switches that it depends on."""
+    """Conditions of all switches that a tensor depends on."""
     found: dict[Tensor, None] = {}
     seen, waiting = {tensor.op}, [tensor.op]
     while waiting:

@@ -311,7 +311,7 @@ def categorical(
     seed: Optional[int] = None,
     name: Optional[str] = None,
 ) -> Tensor:
-    """As `multinomial`."""
+    """Draw class numbers as `multinomial` does."""
     return multinomial(logits, num_samples, seed, name, dtype)
 
 

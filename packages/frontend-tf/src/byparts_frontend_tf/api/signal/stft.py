@@ -24,7 +24,7 @@ from byparts_tf_files.shape import Dims
 
 
 def signal_symbol(name: str) -> Callable[[F], F]:
-    """Of `tf.signal` and of contrib's."""
+    """Decorator that declares a name in `tf.signal` and in `contrib.signal`."""
     return symbol(f"signal.{name}", f"contrib.signal.{name}")
 
 

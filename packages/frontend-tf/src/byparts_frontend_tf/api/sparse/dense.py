@@ -41,7 +41,7 @@ def sparse(given: Any) -> SparseTensor:
 
 
 def is_sparse(given: Any) -> bool:
-    """Whether it is a SparseTensor, or a value of one."""
+    """Whether `given` is a SparseTensor, or a value of one."""
     return hasattr(given, "dense_shape") and hasattr(given, "indices")
 
 
@@ -63,7 +63,7 @@ def sparse_placeholder(dtype: Any, shape: Any = None, name: Optional[str] = None
 
 
 def flat_places(indices: Value, dims: Sequence[int]) -> Value:
-    """One index for each place [n, rank] in an array of these dimensions; -1 for one outside."""
+    """Flat index of each place [n, rank] in an array of these dimensions; -1 for one outside."""
     indices = ops.cast(indices, "i64")
     steps = [int(np.prod(dims[i + 1 :])) for i in range(len(dims))]
     flat = ops.sum(indices * ops.constant(np.array(steps, np.int64)), [1])

@@ -199,7 +199,7 @@ sparse_reduce_max = _sparse_reduce(highest_in_segments, "SparseReduceMax")
 
 @symbol("sparse_reduce_sum_sparse", "sparse.reduce_sum_sparse")
 def sparse_reduce_sum_sparse(sp_input: Any, *arguments: Any, **named: Any) -> SparseTensor:
-    """As `sparse_reduce_sum`, the sums that are not zero as a SparseTensor."""
+    """Sum as `sparse_reduce_sum` does; the sums that are not zero, as a SparseTensor."""
     return from_dense(sparse_reduce_sum(sp_input, *arguments, **named))
 
 

@@ -162,7 +162,7 @@ def sparse_slice(
 
 
 def _piece(indices: Any, shape: Any, axis: int, count: int, which: int) -> tuple[Any, Any, Any]:
-    """As TensorFlow cuts: the first pieces have one more where it does not go up."""
+    """Cut a piece as TensorFlow does: the first pieces have one more where it does not go up."""
     size, more = divmod(int(shape[axis]), count)
     start, dims = np.zeros_like(shape), np.array(shape)
     start[axis] = which * size + min(which, more)
@@ -212,7 +212,7 @@ def sparse_split(
 
 
 def _joined(*parts: Any, axis: int, expand: bool) -> tuple[Any, Any, Any]:
-    """Of places and shapes: the order of all elements, their places, and the shape."""
+    """Concatenate places and shapes: the order of all elements, their places, and the shape."""
     half = len(parts) // 2
     shapes, offset, moved = [np.array(s) for s in parts[half:]], 0, []
     for places, shape in zip(parts[:half], shapes, strict=True):

@@ -35,7 +35,7 @@ class Retained(SparseTensor):
 
 
 def whole_of(sp: SparseTensor) -> SparseTensor:
-    """What a product reads in place of `sp`."""
+    """The tensor that a product reads in place of `sp`: all elements, if some are left out."""
     return sp.whole() if isinstance(sp, Retained) else sp
 
 

@@ -101,7 +101,7 @@ def split(
     source: Any = None,
     name: Optional[str] = None,
 ) -> SparseTensor:
-    """As Python's `str.split`: the parts of strings [n], as a SparseTensor [n, most].
+    """Split strings [n] as Python's `str.split`: their parts, as a SparseTensor [n, most].
 
     Raises:
         NotImplementedError: ragged tensors are asked for.

@@ -66,7 +66,7 @@ _LENGTH = mapped(
 
 
 def _counted(s: bytes, unit: str) -> Any:
-    """What is counted in a string: bytes, or characters."""
+    """The string as a row of what is counted: bytes, or characters."""
     if unit not in ("BYTE", "UTF8_CHAR"):
         raise ValueError(f"unit must be BYTE or UTF8_CHAR, and is {unit!r}")
     return s if unit == "BYTE" else s.decode("utf-8", "replace")

@@ -144,7 +144,7 @@ def text(name: str, tensor: TensorLike, collections: Any = None) -> Tensor:
 
 @symbol("summary.merge", "contrib.deprecated.merge_summary")
 def merge(inputs: Sequence[Any], collections: Any = None, name: Optional[str] = None) -> Tensor:
-    """One summary of several.
+    """Merge several summaries into one.
 
     A run raises `InvalidArgumentError` where two have one tag.
     """
@@ -158,7 +158,7 @@ def merge(inputs: Sequence[Any], collections: Any = None, name: Optional[str] = 
 def merge_all(
     key: str = GraphKeys.SUMMARIES, scope: Optional[str] = None, name: Optional[str] = None
 ) -> Optional[Tensor]:
-    """One summary of all in the collection; `None` if there is none."""
+    """Merge all summaries in the collection; `None` if there is none."""
     found = get_collection(key, scope)
     return merge(found, name=name) if found else None
 

@@ -34,7 +34,7 @@ _WRITERS, _WRITTEN = "_SUMMARY_WRITER_V2", "_SUMMARY_V2"
 
 
 class _State(threading.local):
-    """What is in force in a thread."""
+    """Writer of summaries that is in force in a thread, and whether it records."""
 
     writer: Optional[SummaryWriter] = None
     recorded: Any = False

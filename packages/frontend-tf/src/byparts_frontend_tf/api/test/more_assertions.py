@@ -40,7 +40,7 @@ class MoreAssertions(unittest.TestCase):
         self.assertGreater(len(container), 0, msg)
 
     def assertLen(self, container: Collection[Any], expected_len: int, msg: Any = None) -> None:
-        """So many are in it."""
+        """Fail unless the container has `expected_len` elements."""
         self.assertEqual(len(container), expected_len, msg)
 
     def assertBetween(self, value: Any, minv: Any, maxv: Any, msg: str | None = None) -> None:

@@ -144,7 +144,7 @@ class TestCase(MoreAssertions):
         msg: str | None = None,
         **_: Any,
     ) -> None:
-        """As `assertAllClose`, with wider bounds for half types."""
+        """Compare as `assertAllClose` does, with wider bounds for half types."""
         if {self._array(a).dtype.name, self._array(b).dtype.name} & {*_HALF}:
             rtol, atol = max(rtol, half_rtol), max(atol, half_atol)
         self.assertAllClose(a, b, rtol, atol, msg)

@@ -22,9 +22,10 @@ from byparts_graph_ir.parts.hub import parts
 
 
 def _descended(var: Value, alpha: Value, delta: Value) -> Value:
-    """One op, so that backends find it behind a product, where a pass decomposes it for others.
+    """Step of gradient descent, as one op that backends find behind a product.
 
-    The op takes a rate of f32, so others than f32 are updated by arithmetic that rounds as theirs.
+    Without a pass that decomposes the op for other backends, the step is arithmetic.
+    So is that of others than f32, because the op takes a rate of f32: arithmetic rounds as theirs.
     """
     if "legalize" in parts.names("passes") and alpha.type.dtype == "f32":
         return ops.gradient_descent((var,), (delta,), alpha)[0]

@@ -83,7 +83,7 @@ class ExponentialMovingAverage:
 
     @property
     def name(self) -> str:
-        """Of the averages."""
+        """Name of the averages."""
         return self._name
 
     def apply(self, var_list: Optional[Sequence[Any]] = None) -> Any:

@@ -189,7 +189,7 @@ class Optimizer:
         raise NotImplementedError
 
     def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
-        """As `_apply_sparse`, where indices may be equal: only the first of those has their sum."""
+        """Sum the rows of equal indices at the first of them, then apply as `_apply_sparse`."""
         summed = _ONCE(grad.values, grad.indices, var._ref(), name="Once")
         return self._apply_sparse(IndexedSlices(summed, grad.indices, grad.dense_shape), var)
 
@@ -206,7 +206,7 @@ class Optimizer:
     # Slots
 
     def variables(self) -> list[Any]:
-        """Its own variables: slots and others."""
+        """The optimizer's variables: slots and others."""
         own = [v for slots in self._slots.values() for v in slots.values()]
         own += list(self._non_slot_dict.values())
         return sorted(own, key=lambda v: str(v.op.name))
@@ -262,7 +262,7 @@ class Optimizer:
 
 
 def _key(variable: Any) -> Any:
-    """What programs that look into `_slots` find and sort."""
+    """Key of a variable in `_slots`, which programs look into and sort."""
     return (variable.op.graph, variable.op.name) if hasattr(variable, "op") else variable
 
 

@@ -16,7 +16,7 @@ from byparts_graph_ir import Value
 
 
 class Rule:
-    """How a variable and its slots change by a gradient.
+    """Rule by which a variable and its slots change by a gradient.
 
     Args:
         type: TensorFlow's name of the dense operation without "Apply".

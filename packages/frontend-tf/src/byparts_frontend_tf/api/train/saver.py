@@ -311,7 +311,7 @@ class Saver:
     # What there is
 
     def _meta(self, graph: Any) -> Optional[bytes]:
-        """What the file of the graph has; `None` where something in it cannot be written."""
+        """Content of the graph's file; `None` where something in it cannot be written."""
         now = graph.version, graph.changes
         if self._last_meta is None or self._last_meta[0] != now:
             try:

@@ -110,7 +110,7 @@ class SaverOperations:
 
     @classmethod
     def named(cls, message: SaverDef, scope: Optional[str]) -> SaverOperations:
-        """Those that a message names, in the default graph.
+        """Find the saver's operations that a message names, in the default graph.
 
         Raises:
             KeyError: they are not there.

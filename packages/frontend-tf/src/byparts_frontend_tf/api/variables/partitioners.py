@@ -22,7 +22,7 @@ def _pieces(rank: int, axis: int, count: int) -> list[int]:
 
 @symbol("fixed_size_partitioner")
 def fixed_size_partitioner(num_shards: int, axis: int = 0) -> Partitioner:
-    """So many pieces along an axis, at most one for each row."""
+    """Partitioner into `num_shards` pieces along an axis, at most one for each row."""
 
     def partitioner(shape: Any, **_: Any) -> list[int]:
         dims = [int(d) for d in TensorShape(shape)]
@@ -61,7 +61,7 @@ def min_max_variable_partitioner(
     min_slice_size: int = 256 << 10,
     bytes_per_string_element: int = 16,
 ) -> Partitioner:
-    """As many pieces as there may be of at least `min_slice_size` bytes."""
+    """Partitioner into pieces of about `min_slice_size` bytes, at most `max_partitions`."""
 
     def partitioner(shape: Any, dtype: Any) -> list[int]:
         dims = [int(d) for d in TensorShape(shape)]

@@ -41,7 +41,7 @@ def _of_places(function: str) -> Callable[..., Any]:
 
 
 class Rows:
-    """What variables have beside `assign`."""
+    """Methods of a variable that change some of its rows or places."""
 
     scatter_add, scatter_sub = _of_slices("scatter_add"), _of_slices("scatter_sub")
     scatter_update, scatter_mul = _of_slices("scatter_update"), _of_slices("scatter_mul")

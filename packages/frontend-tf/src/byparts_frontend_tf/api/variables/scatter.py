@@ -56,7 +56,7 @@ def _adding(sign: int) -> Callable[..., Value]:
 
 
 def _changing(change: Callable[[Value, Value], Value]) -> Callable[..., Value]:
-    """One index after the other, as each starts from what the one before left."""
+    """Meaning of a scatter of one index after the other, each on what the one before left."""
 
     def meaning(old: Value, indices: Value, updates: Value) -> Value:
         flat = ops.reshape(indices, [-1])

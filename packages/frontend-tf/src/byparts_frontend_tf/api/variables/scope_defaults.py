@@ -67,7 +67,7 @@ class VariableScope:
         self.partitioner = partitioner
 
     def set_custom_getter(self, custom_getter: Any) -> None:
-        """What is called in place of the function that makes a variable."""
+        """Set the function that is called in place of the one that makes a variable."""
         self.custom_getter = custom_getter
 
     def set_dtype(self, dtype: Any) -> None:
@@ -79,7 +79,7 @@ class VariableScope:
         self.use_resource = use_resource
 
     def get_collection(self, name: Any) -> list[Any]:
-        """What is in a collection and has a name in this scope."""
+        """Members of a collection that have a name in this scope."""
         return get_collection(name, f"{self.name}/" if self.name else "")
 
     def trainable_variables(self) -> list[Any]:
@@ -118,7 +118,7 @@ class VariableScope:
         custom_getter: Any = None,
         **options: Any,
     ) -> Any:
-        """As the function `get_variable`, in this scope."""
+        """Get or make a variable as the function `get_variable` does, in this scope."""
         full = f"{self.name}/{name}" if self.name else name
         with name_scope(None, ""):
             _check_dtype(full, dtype, initializer)

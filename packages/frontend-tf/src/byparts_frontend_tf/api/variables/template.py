@@ -37,7 +37,7 @@ def make_template(
 
 
 class Template:
-    """What `make_template` gives.  See there."""
+    """A function that uses the same variables in each call, as `make_template` gives it."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Template:
 
     @property
     def name(self) -> str:
-        """As it was given."""
+        """Name of the template, as it was given."""
         return self._name
 
     @property
@@ -110,12 +110,12 @@ class Template:
 
     @property
     def variables(self) -> list[Any]:
-        """Its variables, global and local."""
+        """Variables of the template, global and local."""
         return [*self.global_variables, *self.local_variables]
 
     @property
     def trainable_variables(self) -> list[Any]:
-        """Those that are trained."""
+        """Variables of the template that are trained."""
         return self._of(GraphKeys.TRAINABLE_VARIABLES)
 
     @property
@@ -125,12 +125,12 @@ class Template:
 
     @property
     def global_variables(self) -> list[Any]:
-        """Its global variables."""
+        """Global variables of the template."""
         return self._of(GraphKeys.GLOBAL_VARIABLES)
 
     @property
     def local_variables(self) -> list[Any]:
-        """Its local variables."""
+        """Local variables of the template."""
         return self._of(GraphKeys.LOCAL_VARIABLES)
 
     def _of(self, key: str) -> list[Any]:

@@ -54,7 +54,7 @@ class Update(Kind):
     def operation(
         self, inputs: Sequence[Tensor], name: Optional[str] = None, **attributes: Any
     ) -> Operation:
-        """As `Kind.operation`; the output is the memory of the first variable."""
+        """Make an operation as `Kind.operation`; its output is the memory of the first variable."""
         op = super().operation(inputs, name, **attributes)
         op.outputs[0].variable = inputs[0].variable
         return op

@@ -1,4 +1,4 @@
-"""How variables of several replicas are kept and added up, and classes that programs ask for."""
+"""Synchronization and aggregation of variables of replicas, and classes that programs ask for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from byparts_tf_files.shape import TensorShape
 
 @symbol("VariableSynchronization")
 class VariableSynchronization(Enum):
-    """When the copies of a variable become equal: accepted, there is one copy."""
+    """Times at which the copies of a variable become equal: accepted, there is one copy."""
 
     AUTO = 0
     NONE = 1
@@ -26,7 +26,7 @@ class VariableSynchronization(Enum):
 
 @symbol("VariableAggregation")
 class VariableAggregation(Enum):
-    """What becomes of the updates of copies of a variable: accepted, there is one copy."""
+    """Ways to combine the updates of copies of a variable: accepted, there is one copy."""
 
     NONE = 0
     SUM = 1
@@ -72,7 +72,7 @@ class PartitionedVariable:
         return len(self._parts)
 
     def get_shape(self) -> TensorShape:
-        """Of the whole."""
+        """Shape of the whole variable."""
         return self.shape
 
     def as_tensor(self) -> Tensor:

@@ -126,7 +126,7 @@ class variable_scope:  # noqa: N801  # TensorFlow's name
 
 @symbol("python.ops.variable_scope._pure_variable_scope")
 def pure_variable_scope(name_or_scope: Any, reuse: Reuse = None, **given: Any) -> variable_scope:
-    """As `variable_scope`, without a name scope."""
+    """Open a `variable_scope` without a name scope."""
     return variable_scope(name_or_scope, reuse=reuse, auxiliary_name_scope=False, **given)
 
 
@@ -204,7 +204,7 @@ def get_variable(
 
 @symbol("get_local_variable")
 def get_local_variable(name: str, *arguments: Any, **given: Any) -> Any:
-    """As `get_variable`, of a variable that is neither trained nor saved."""
+    """Get a variable as `get_variable` does; neither trained nor saved."""
     given.update(trainable=False)
     given["collections"] = [*(given.get("collections") or ()), GraphKeys.LOCAL_VARIABLES]
     return get_variable(name, *arguments, **given)
@@ -214,5 +214,5 @@ def get_local_variable(name: str, *arguments: Any, **given: Any) -> Any:
 def variable_op_scope(
     values: Any, name_or_scope: Any, default_name: Any = None, **given: Any
 ) -> Any:
-    """As `variable_scope`, with the arguments in another order."""
+    """Open a `variable_scope`; its arguments are in another order, the values first."""
     return variable_scope(name_or_scope, default_name, values, **given)

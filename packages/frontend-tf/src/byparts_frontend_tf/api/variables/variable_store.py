@@ -140,7 +140,7 @@ def _regularize(variable: Variable, name: str, regularizer: Any) -> None:
 
 
 def variable_store() -> VariableStore:
-    """That of the default graph."""
+    """The variable store of the default graph."""
     found: VariableStore = get_default_graph().kept.setdefault(VariableStore, VariableStore())
     return found
 

@@ -194,11 +194,11 @@ class Variable(Rows, Operators, metaclass=Created):
 
     @property
     def shape(self) -> TensorShape:
-        """What is known of its shape."""
+        """Static shape of the variable."""
         return self._variable.shape
 
     def get_shape(self) -> TensorShape:
-        """What is known of its shape."""
+        """Static shape of the variable."""
         return self._variable.shape
 
     def set_shape(self, shape: Any) -> None:
@@ -223,26 +223,26 @@ class Variable(Rows, Operators, metaclass=Created):
 
     @property
     def initial_value(self) -> Tensor:
-        """Its first value."""
+        """The variable's first value."""
         return self._initial_value
 
     # Its value
 
     def value(self) -> Tensor:
-        """Its value, read where the tensor is used."""
+        """The variable's value, read where the tensor is used."""
         return self._snapshot
 
     def read_value(self) -> Tensor:
-        """Its value, read after what the current control dependencies say."""
+        """The variable's value, read after what the current control dependencies say."""
         return identity(self._variable, name="read")  # type: ignore[no-any-return]  # a tensor
 
     def initialized_value(self) -> Tensor:
-        """Its value, or its initial value where it has none yet."""
+        """The variable's value, or its initial value where it has none yet."""
         made: Tensor = _INITIALIZED(self._variable, self._initial_value, name="initialized_value")
         return made
 
     def eval(self, session: Any = None) -> Any:
-        """Its value in a session."""
+        """The variable's value in a session."""
         return self._snapshot.eval(session=session)
 
     def load(self, value: Any, session: Any = None) -> None:
@@ -283,7 +283,7 @@ class Variable(Rows, Operators, metaclass=Created):
         return assign_sub(self, delta, use_locking, name)
 
     def count_up_to(self, limit: int) -> Tensor:
-        """Its value, which is then one more; at the limit an `OutOfRangeError`."""
+        """Read the variable and add one to it; at the limit an `OutOfRangeError`."""
         from byparts_frontend_tf.api.variables.counting import count_up_to  # few count
 
         return count_up_to(self, limit)
