@@ -25,6 +25,13 @@ class UpperFunctions:
         return operators
 
     @cached_property
+    def getitem(self) -> Callable[..., Any]:
+        """Elements of a tensor, as `x[1:, ...]` names them."""
+        from byparts_frontend_tf.api.strided_slice import getitem
+
+        return getitem
+
+    @cached_property
     def stack(self) -> Callable[..., Any]:
         """`tf.stack`."""
         from byparts_frontend_tf.api.stack import stack
@@ -79,6 +86,13 @@ class UpperFunctions:
         from byparts_frontend_tf.node_defs.values import attribute_of
 
         return attribute_of
+
+    @cached_property
+    def variable_def(self) -> Callable[..., Any]:
+        """Make the message `VariableDef` of TensorFlow's files."""
+        from byparts_tf_files.messages.meta_graph import VariableDef
+
+        return VariableDef
 
     def load_kinds(self) -> None:
         """Have the modules of `api/`, and of parts beside this one, say their kinds."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from byparts_frontend_tf.names import by_last_part, is_space, place
+from byparts_frontend_tf.names import by_last_part, is_space, own, place
 
 _PLACES = ("", "nn.", "train.", "layers.", "losses.", "nn.rnn_cell.", "summary.", "image.", "data.")
 _COMPAT = ("compat", "compat.v1", "compat.v2")
@@ -49,6 +49,8 @@ _MODULES = frozenset(
 
 def place_of(full: str) -> str | None:
     """Find the object of a name: "module:name" of this part, or `None` if there is none."""
+    if (where := own().get(full)) is not None:  # most names: no other part's table is read
+        return where
     if full in _MODULES or is_space(full):
         return place(full)
     if full.startswith(("python.keras.", "contrib.keras.")) and is_namespace(

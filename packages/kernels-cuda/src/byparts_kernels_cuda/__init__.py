@@ -13,7 +13,10 @@ def make(index: int = 0) -> Backend:
         RuntimeError: there is no driver, or no such GPU; says what was found.
         DriverError: it does not start.
     """
-    from byparts_kernels_cuda import backend  # no driver is touched before
+    from byparts_kernels_cuda.gpu import gpu  # no driver is touched before
+
+    gpu(index)  # on machines without one, nothing else is imported
+    from byparts_kernels_cuda import backend
 
     return backend.make(index)
 

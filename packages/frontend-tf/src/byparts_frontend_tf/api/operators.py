@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from byparts_frontend_tf.api.math import binary, unary
-from byparts_frontend_tf.api.strided_slice import getitem
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
@@ -63,4 +62,3 @@ greater_equal = _operator("GreaterEqual", binary.greater_equal)
 neg = unary.negative
 absolute = unary.absolute
 logical_not = unary.logical_not
-getitem = getitem  # found by name, as the others

@@ -107,4 +107,4 @@ class Operators:
         return upper.functions.operators.logical_not(self)
 
     def __getitem__(self, key: Any) -> Any:
-        return upper.functions.operators.getitem(self, key)
+        return upper.functions.getitem(self, key)

@@ -16,7 +16,11 @@ class Upper(Protocol):
 
     @property
     def operators(self) -> Any:
-        """The module with Python's operators on tensors: `add`, `getitem` and so on."""
+        """The module with Python's operators on tensors: `add`, `neg` and so on."""
+
+    @property
+    def getitem(self) -> Callable[..., Any]:
+        """Elements of a tensor, as `x[1:, ...]` names them."""
 
     @property
     def stack(self) -> Callable[..., Any]:
@@ -49,6 +53,10 @@ class Upper(Protocol):
     @property
     def attribute_of(self) -> Callable[[Any], Any]:
         """From TensorFlow's `AttrValue` to a value of Python."""
+
+    @property
+    def variable_def(self) -> Callable[..., Any]:
+        """Make the message `VariableDef` of TensorFlow's files."""
 
     def load_kinds(self) -> None:
         """Have the modules of all folders, and of parts beside this one, say their kinds."""

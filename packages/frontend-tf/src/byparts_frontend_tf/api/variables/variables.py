@@ -14,6 +14,7 @@ from byparts_frontend_tf.api.identity import IDENTITY, identity
 from byparts_frontend_tf.api.variables.creators import Created
 from byparts_frontend_tf.api.variables.rows import Rows
 from byparts_frontend_tf.api.variables.updates import Update, reference
+from byparts_frontend_tf.graph import upper
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.kind import Kind
@@ -23,7 +24,6 @@ from byparts_frontend_tf.graph.scopes import init_scope, name_scope
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_files.dtypes import DType, as_dtype
-from byparts_tf_files.messages.meta_graph import VariableDef
 from byparts_tf_files.shape import Dims, TensorShape, as_dims, fits, shown
 
 VARIABLE = Kind(
@@ -162,7 +162,7 @@ class Variable(Rows, Operators, metaclass=Created):
         start = f"{export_scope}/" if export_scope else ""
         if not self.name.startswith(start):
             return None
-        return VariableDef(
+        return upper.functions.variable_def(
             variable_name=self.name[len(start) :],
             initial_value_name=self._initial_value.name[len(start) :],
             initializer_name=self._initializer_op.name[len(start) :],
