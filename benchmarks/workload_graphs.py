@@ -8,7 +8,9 @@ read without a copy too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,22 +22,44 @@ from byparts_graph_ir import Backend
 from byparts_runtime import Variable, build as build_program
 
 Arrays = dict[str, Any]
+NO_NAMES: Mapping[str, int] = MappingProxyType({})
 BLOCKS = ((64, 1), (128, 2), (256, 2), (512, 2))  # of ResNet-18: channels, stride of the first
 
 
-def build(workload: str, spec: Any, backends: Sequence[str | Backend]) -> Any:
-    """The program of a workload.  KeyError: not one of ours."""
+def build(
+    workload: str,
+    spec: Any,
+    backends: Sequence[str | Backend],
+    names: Mapping[str, int] = NO_NAMES,
+    bound: bool = True,
+) -> Any:
+    """The program of a workload.  KeyError: not one of ours.
+
+    Args:
+        workload: its name.
+        spec: its arrays and numbers, of the harness.
+        backends: in the order in which they are asked.
+        names: inputs, and the dimension of each that is named "n".
+        bound: whether steps run on these very arrays; else each call copies its feeds.
+    """
     if workload in LOSSES:
-        return Training(LOSSES[workload], spec, backends)
-    return Inference(OUTPUTS[workload], spec, backends)
+        return Training(LOSSES[workload], spec, backends, names, bound)
+    return Inference(OUTPUTS[workload], spec, backends, names, bound)
 
 
 class Training:
     """A step of gradient descent, with momentum or not, or of Adam."""
 
-    def __init__(self, define: Callable[..., Any], spec: Any, backends: Any) -> None:
+    def __init__(
+        self,
+        define: Callable[..., Any],
+        spec: Any,
+        backends: Any,
+        names: Mapping[str, int],
+        bound: bool,
+    ) -> None:
         self.spec, self.count = spec, np.zeros((), "f4")
-        feeds = {k: given(k, v) for k, v in spec.inputs.items()}
+        feeds = {k: given(k, v, names.get(k)) for k, v in spec.inputs.items()}
         weights = {k: given(k, v) for k, v in spec.params.items()}
         stats = {k: given(k, v) for k, v in getattr(spec, "stats", {}).items()}
         loss, new_stats = define(feeds, weights, spec.hp, stats)
@@ -51,7 +75,7 @@ class Training:
         self.program = build_program(
             graph, backends=backends, variables=self.variables, updates=self.variables
         )
-        self.run = self.program.bind(*spec.inputs.values(), self.count)
+        self.run = runner(self.program, (*spec.inputs.values(), self.count), bound)
 
     def step(self) -> float:
         """One step; the loss before it."""
@@ -70,12 +94,19 @@ class Training:
 class Inference:
     """A graph without state; the weights are bound like the inputs."""
 
-    def __init__(self, define: Callable[..., Any], spec: Any, backends: Any) -> None:
+    def __init__(
+        self,
+        define: Callable[..., Any],
+        spec: Any,
+        backends: Any,
+        names: Mapping[str, int],
+        bound: bool,
+    ) -> None:
         arrays = {**spec.inputs, **spec.params, **getattr(spec, "stats", {})}
-        values = {k: given(k, v) for k, v in arrays.items()}
+        values = {k: given(k, v, names.get(k)) for k, v in arrays.items()}
         graph = ir.Graph.of(values.values(), (define(values, spec.hp),))
         self.program = build_program(graph, backends=backends)
-        self.run = self.program.bind(*arrays.values())
+        self.run = runner(self.program, tuple(arrays.values()), bound)
 
     def step(self) -> Any:
         """One run."""
@@ -91,9 +122,15 @@ def describe(program: Any) -> dict[str, object]:
     return {"calls": len(program.steps), "arena_MB": round(program.plan.arena_bytes / 1e6, 3)}
 
 
-def given(name: str, array: Any) -> ir.Input:
-    """An input of an array's type."""
-    return ir.Input(ir.TensorType("f32", array.shape), None, name)
+def runner(program: Any, feeds: Sequence[Any], bound: bool) -> Callable[[], Any]:
+    """A callable of no arguments that runs a program on its feeds."""
+    return program.bind(*feeds) if bound else partial(program, *feeds)
+
+
+def given(name: str, array: Any, named: int | None = None) -> ir.Input:
+    """An input of an array's type, one of its dimensions "n" if that is wanted."""
+    shape = ["n" if i == named else size for i, size in enumerate(array.shape)]
+    return ir.Input(ir.TensorType("f32", tuple(shape)), None, name)
 
 
 def optimizer(
@@ -193,7 +230,7 @@ def resnet(x: Any, p: Arrays, norm: Callable[[str, Any], Any]) -> Any:
 def w5(i: Arrays, p: Arrays, hp: Arrays, stats: Arrays) -> Any:
     """An LSTM, unrolled."""
     xs = ops.split(i["x"], (1,) * hp["T"], 0)
-    h = c = ops.fill(0.0, "f32", (i["x"].type.dims[1], hp["H"]))
+    h = c = ops.fill(0.0, "f32", (i["x"].type.shape[1], hp["H"]))
     hs = []
     for x in xs:
         h, c = lstm(ops.squeeze(x, 0) @ p["Wx"] + p["b"] + h @ p["Wh"], c)
@@ -203,7 +240,7 @@ def w5(i: Arrays, p: Arrays, hp: Arrays, stats: Arrays) -> Any:
 
 def w5s(i: Arrays, p: Arrays, hp: Arrays, stats: Arrays) -> Any:
     """The same as a scan; the inputs of all steps are multiplied at once."""
-    zero = ops.fill(0.0, "f32", (i["x"].type.dims[1], hp["H"]))
+    zero = ops.fill(0.0, "f32", (i["x"].type.shape[1], hp["H"]))
 
     def body(h: Any, c: Any, x: Any, w: Any) -> tuple[Any, ...]:
         h, c = lstm(x + h @ w, c)
@@ -232,7 +269,7 @@ def w6i(i: Arrays, hp: Arrays) -> Any:
 
 def blocks(x: Any, p: Arrays, hp: Arrays) -> Any:
     """Pre-norm transformer blocks with causal attention."""
-    batch, length, width = x.type.dims
+    batch, length, width = x.type.shape
     heads = (batch, length, hp["heads"], width // hp["heads"])
 
     def norm(h: Any, name: str) -> Any:
