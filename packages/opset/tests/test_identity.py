@@ -1,3 +1,4 @@
+import ml_dtypes
 import numpy as np
 import pytest
 from numeric import check_gradient, run
@@ -38,3 +39,12 @@ def test_prints_stay_when_nobody_reads_them(capsys: pytest.CaptureFixture[str]) 
 
     assert capsys.readouterr().out == "x is [1. 2.]\n"
     assert Print("x is") in [n.op for n in graph.nodes]
+
+
+def test_a_line_shows_short_dtypes_as_wider_ones() -> None:
+    """NumPy shows bf16 and i4, which are strangers to it, in columns of its own."""
+    x = np.array([0, 3, -2])
+
+    assert Print("x is").line(x.astype(ml_dtypes.int4)) == "x is [ 0  3 -2]"
+    assert Print().line(np.array([0.1], ml_dtypes.bfloat16)) == "[0.10009766]"
+    assert Print().line(np.array([0.1], np.float16)) == "[0.1]"

@@ -51,9 +51,9 @@ def identity(op: Identity | StopGradient, inputs: Sequence[Array], outputs: Sequ
 
 @kernels.on(Print)
 def print_array(op: Print, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    return partial(_print, op.message, inputs[0], outputs[0])
+    return partial(_print, op, inputs[0], outputs[0])
 
 
-def _print(message: str, x: Array, y: Array) -> None:
-    print(f"{message} {x}" if message else x)
+def _print(op: Print, x: Array, y: Array) -> None:
+    print(op.line(x))
     np.copyto(y, x)

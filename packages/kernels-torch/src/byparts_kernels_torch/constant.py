@@ -60,7 +60,7 @@ def identity(op: Union[Identity, StopGradient], inputs: Tensors, outputs: Tensor
 
 @kernels.on(Print)
 def print_tensor(op: Print, inputs: Tensors, outputs: Tensors) -> Run:
-    return partial(_print, op.message, inputs[0], outputs[0])
+    return partial(_print, op, inputs[0], outputs[0])
 
 
 def tensor_of(array: Array) -> Tensor:
@@ -74,7 +74,6 @@ def _load(op: Constant, y: Tensor) -> None:
     y.copy_(tensor_of(op.evaluate()[0]))
 
 
-def _print(message: str, x: Tensor, y: Tensor) -> None:
-    text = (x.float() if x.dtype is torch.bfloat16 else x).numpy(force=True)
-    print(f"{message} {text}" if message else text)
+def _print(op: Print, x: Tensor, y: Tensor) -> None:
+    print(op.line((x.float() if x.dtype is torch.bfloat16 else x).numpy(force=True)))
     y.copy_(x)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from byparts_graph_ir import Node, Op, Sample, TensorType, Types, Value
-from byparts_opset.dtypes import Array
+from byparts_opset.dtypes import Array, wide
 from byparts_opset.elementwise import flat, same_shape_back
 
 
@@ -69,8 +69,13 @@ class Print(Passing):
     pattern = "opaque"
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
-        print(f"{self.message} {x}" if self.message else x)
+        print(self.line(x))
         return (np.array(x),)
+
+    def line(self, x: Array) -> str:
+        """The text that is printed, as NumPy shows arrays: bf16 and i4 as the wider dtype."""
+        shown = x if x.dtype.isbuiltin == 1 else wide(x)
+        return f"{self.message} {shown}" if self.message else str(shown)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:

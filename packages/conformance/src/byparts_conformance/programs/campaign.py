@@ -20,12 +20,11 @@ import numpy as np
 
 from byparts_conformance.programs.generate import generate
 from byparts_conformance.programs.minimise import minimised
-from byparts_conformance.programs.noise import Expected, expected, surely
+from byparts_conformance.programs.noise import Wanted, expected, surely
 from byparts_conformance.programs.program import Program
 from byparts_conformance.programs.structure import Structure
 from byparts_conformance.programs.text import as_test
 from byparts_conformance.programs.trial import batch_trial, trial
-from byparts_conformance.programs.twins import unrolled
 from byparts_conformance.programs.ways import Way, loaded, way_of
 from byparts_graph_ir import MissingRule
 
@@ -99,6 +98,7 @@ def campaign(
     batch: int = 16,
     theme: str = "",
     not_finite: bool | None = None,
+    prints: bool | None = None,
     most_failures: int = 5,
     shrink: bool = True,
     progress: Callable[[Report], None] = lambda report: None,
@@ -112,6 +112,7 @@ def campaign(
         batch: how many are built together; backends that compile are faster with more.
         theme: one of `generate.THEMES`; by default all.
         not_finite: whether inputs hold nan and infinities; by default in every eighth program.
+        prints: whether values are printed; by default in every fifth program.
         most_failures: ends sooner after so many.
         shrink: whether failures are made small.
         progress: called after each batch.
@@ -119,7 +120,7 @@ def campaign(
     report, flushes = Report(), any([loaded(b).flushes for b in backends])
     for number, first in enumerate(range(seed, seed + count, batch)):
         programs = [
-            generate(s, theme=theme, not_finite=not_finite)
+            generate(s, theme=theme, not_finite=not_finite, prints=prints)
             for s in range(first, min(first + batch, seed + count))
         ]
         wants = [expected(p, flushes=flushes) for p in programs]
@@ -138,7 +139,7 @@ def campaign(
 
 
 def _count(
-    report: Report, programs: Sequence[Program], wants: Sequence[Sequence[Expected]], way: Way
+    report: Report, programs: Sequence[Program], wants: Sequence[Sequence[Wanted]], way: Way
 ) -> None:
     report.programs += len(programs)
     report.ways[way.name] += len(programs)
@@ -151,7 +152,7 @@ def _count(
 def _wrong(
     report: Report,
     programs: Sequence[Program],
-    wants: Sequence[Sequence[Expected]],
+    wants: Sequence[Sequence[Wanted]],
     options: dict[str, Any],
 ) -> Iterator[Program]:
     """The programs that are wrong; those of which an op is missing are counted."""
@@ -181,8 +182,7 @@ def _failure(
             for count in samples:
                 if not said:
                     return ""
-                # in bodies nodes have no noise of their own: their nodes are written out
-                bounds = surely(unrolled(candidate, longest=100), count, flushes=flushes)
+                bounds = surely(candidate, count, flushes=flushes)
                 said = trial(twin, bounds, **options)
             return said
         except (MissingRule, ValueError):

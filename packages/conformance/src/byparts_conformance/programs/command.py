@@ -20,7 +20,7 @@ def try_programs(names: Sequence[str], count: int, words: Sequence[str]) -> int:
     Args:
         names: of installed backends.
         count: how many programs.
-        words: more of the command line: `--seed`, `--batch`, `--theme`, `--not-finite`.
+        words: more of the command line: `--seed`, `--batch`, `--theme`, `--not-finite`, `--prints`.
 
     Returns:
         The status of the process: 1 if a program is wrong, 2 for words that are no options.
@@ -32,6 +32,7 @@ def try_programs(names: Sequence[str], count: int, words: Sequence[str]) -> int:
         backends = list(dict.fromkeys((name, *others)))
         options = {"batch": args.batch, "theme": args.theme, "progress": _Progress(name, count)}
         options["not_finite"] = True if args.not_finite else None
+        options["prints"] = True if args.prints else None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of overflows on the way; results are compared
             report = campaign(backends, count, args.seed, **options)
@@ -48,6 +49,8 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--theme", choices=list(THEMES), default="", help="kinds of nodes; or all")
     words = "inputs hold nan and infinities; without it, those of every eighth program do"
     parser.add_argument("--not-finite", action="store_true", help=words)
+    words = "values are printed; without it, in every fifth program"
+    parser.add_argument("--prints", action="store_true", help=words)
     return parser
 
 

@@ -13,6 +13,7 @@ variables that it writes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from random import Random
 
 import byparts_opset as ops
@@ -24,6 +25,7 @@ from byparts_conformance.programs import (
     reductions,
     states,
 )
+from byparts_conformance.programs.effects import with_prints
 from byparts_conformance.programs.growing import LARGE_SIZES, SIZES, Growing
 from byparts_conformance.programs.program import Program
 from byparts_graph_ir import Graph, Value
@@ -82,7 +84,11 @@ _SMOOTH: Makers = (
 
 
 def generate(
-    seed: int, most_nodes: int = 24, theme: str = "", not_finite: bool | None = None
+    seed: int,
+    most_nodes: int = 24,
+    theme: str = "",
+    not_finite: bool | None = None,
+    prints: bool | None = None,
 ) -> Program:
     """A random program.
 
@@ -92,6 +98,7 @@ def generate(
         theme: one of `THEMES`; by default one that is drawn.
         not_finite: whether inputs and constants hold nan and infinities too; by default those of
             every eighth seed do.
+        prints: whether some values are printed; by default every fifth seed's are.
     """
     random = Random(seed)
     dtypes, makers = THEMES[theme or random.choice(list(THEMES))]
@@ -105,7 +112,9 @@ def generate(
         growing.any_of(makers)(growing)
         steps -= len(growing.known) > before
         tries += 1
-    return _finished(growing, seed)
+    program = _finished(growing, seed)
+    printing = seed % 5 == 2 if prints is None else prints
+    return replace(program, graph=with_prints(program.graph, seed)) if printing else program
 
 
 def smooth(seed: int, most_nodes: int = 10) -> Program:

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from byparts_conformance.programs.effects import messages, recorded, with_these_prints
 from byparts_conformance.programs.noise import Array
 from byparts_conformance.programs.program import Program
 from byparts_graph_ir import FLOATS, Graph, GraphError, Input, Node, TensorType, Value
@@ -80,6 +81,14 @@ def _pruned(program: Program, nodes: Sequence[Node], outputs: Sequence[Value]) -
     yield Program(graph, tuple([a for _, a in kept]), variables, updates, program.seed)
 
 
+def _fewer_prints(program: Program) -> Iterator[Program]:
+    """Programs without prints, with one alone, with all but one."""
+    said = messages(program.graph)
+    alone = [{one} for one in sorted(said)] if len(said) > 1 else []
+    for kept in [set(), *alone, *[said - one for one in alone]] if said else ():
+        yield replace(program, graph=with_these_prints(program.graph, kept))
+
+
 def _fewer_states(program: Program) -> Iterator[Program]:
     """Variables that are plain inputs."""
     if program.variables:
@@ -105,7 +114,7 @@ def _inputs_for_nodes(program: Program) -> Iterator[Program]:
 
 def _held(program: Program) -> dict[Value, Array]:
     every = Graph(program.graph.inputs, program.graph.nodes, program.graph.values)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), recorded():
         return dict(zip(every.values, evaluate(every, *program.arrays), strict=True))
 
 
@@ -123,7 +132,7 @@ def _rebuilt(
     nodes = []
     try:
         for node in program.graph.nodes:
-            if node.outputs[0] in fed:
+            if node.outputs[0] in fed or node.outputs[0] in by:
                 continue
             copy = Node(node.op, tuple([current(v) for v in node.inputs]), node.where)
             new.update(zip(node.outputs, copy.outputs, strict=True))
@@ -160,7 +169,8 @@ def _resized(program: Program, size: int, less: int) -> Iterator[Program]:
             new.update(zip(node.outputs, copy.outputs, strict=True))
             nodes.append(copy)
         graph = Graph(tuple(inputs), tuple(nodes), tuple([new[v] for v in program.graph.outputs]))
-        evaluate(graph, *arrays)
+        with recorded():
+            evaluate(graph, *arrays)
     except Exception:  # an op that does not take these sizes, in any way
         return
     yield replace(program, graph=graph, arrays=tuple(arrays))
@@ -189,6 +199,6 @@ def _rank(a: Array, plainer: Sequence[Array]) -> int:
 
 
 _WAYS = (
-    *(_fewer_outputs, _an_inner_value, _fewer_states, _smaller_dimensions),
+    *(_fewer_prints, _fewer_outputs, _an_inner_value, _fewer_states, _smaller_dimensions),
     *(_values_for_nodes, _inputs_for_nodes, _smaller_dimensions, _plainer_values),
 )

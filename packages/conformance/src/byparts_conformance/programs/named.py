@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from byparts_conformance.programs.campaign import FEW, MANY
+from byparts_conformance.programs.effects import as_array, recorded
 from byparts_conformance.programs.generate import generate
 from byparts_conformance.programs.noise import expected, surely
 from byparts_conformance.programs.program import Array, Program
 from byparts_conformance.programs.trial import difference
-from byparts_conformance.programs.twins import unrolled
 from byparts_graph_ir import Graph, GraphError, Input, Node, TensorType, Value, specialize
 from byparts_graph_ir.model.frozen import replace as changed
 from byparts_opset.dtypes import dtype_name
@@ -201,7 +201,7 @@ def _wanted(program: Program) -> Any:
 def _surely_wrong(program: Program, given: Any, wanted: Any) -> str:
     """The difference that is left with more samples of noise; as `campaign` confirms."""
     for count in (0, FEW, MANY):
-        said = difference([given], surely(unrolled(program), count) if count else wanted)
+        said = difference([given], surely(program, count) if count else wanted)
         if not said:
             return ""
     return said
@@ -216,7 +216,8 @@ def _run(executor: Executor, program: Program, report: NamedReport) -> Any:
     known["updates"] = variables[: program.updates]
     types = tuple([type_of(a) for a in feeds])
     try:
-        fetched = executor(program.graph, *feeds, **known)
+        with recorded() as text:
+            fetched = executor(program.graph, *feeds, **known)
         why = executor.program(program.graph, types, **known).why
     except Exception as error:  # whatever it is: compared with what evaluation raises
         return f"raises {type(error).__name__}: {error}"
@@ -224,4 +225,5 @@ def _run(executor: Executor, program: Program, report: NamedReport) -> Any:
         report.shared += 1
     else:
         report.reasons[why] += 1
-    return (*fetched, *[v.read() for v in variables[: program.updates]])
+    printed = [as_array(text.getvalue())] if program.graph.has_effect else []
+    return (*fetched, *[v.read() for v in variables[: program.updates]], *printed)

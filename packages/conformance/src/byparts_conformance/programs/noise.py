@@ -1,11 +1,12 @@
 """Error bounds for the outputs of a program, computed from the program itself.
 
 Monte Carlo arithmetic (Parker 1997; Verificarlo, Denis and others 2016): the program is evaluated
-several times, and each time every node that rounds gets noise of a few units in the last place of
-its dtype on its results, and, where it adds many terms, on its inputs too (whose order of addition
-a backend may choose).  How far the results spread says how far correct results may be apart: much
-where a difference cancels, nothing where elements are only moved.  An output whose discrete value
-(an index, a condition) differs between two evaluations is not determined, and not compared.
+several times, and each time every node that rounds, in bodies too, gets noise of a few units in the
+last place of its dtype on its results, and, where it adds many terms, on its inputs too (whose
+order of addition a backend may choose).  How far the results spread says how far correct results
+may be apart: much where a difference cancels, nothing where elements are only moved.  An output
+whose discrete value (an index, a condition) differs between two evaluations is not determined, and
+not compared.
 O(samples * cost of `evaluate`).
 """
 
@@ -20,10 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 import byparts_opset as ops
+from byparts_conformance.programs.effects import (
+    ExpectedText,
+    as_array,
+    expected_text,
+    recorded,
+)
 from byparts_conformance.programs.not_finite import open_results
 from byparts_conformance.programs.program import Program
-from byparts_graph_ir import FLOATS, Graph, Node, Op, Value
+from byparts_graph_ir import FLOATS, Graph, Node, Op, TensorType, Types, Value
+from byparts_graph_ir.model.bodies import map_bodies
 from byparts_opset.dtypes import dtype_name, numpy_dtype, wide
+from byparts_opset.evaluate import evaluate
 
 Array = NDArray[Any]
 
@@ -50,8 +59,10 @@ _EXACT: tuple[type[Op], ...] = (
     *(ops.Max, ops.Min, ops.ArgMax, ops.ArgMin, ops.TopK, ops.MaxPool, ops.Cast, ops.Gather),
     *(ops.Scatter, ops.OneHot, ops.Pad, ops.Fill, ops.Constant, ops.Eye, ops.Range),
     *(ops.StopGradient, ops.SliceGradient, ops.MaxPoolGradientGradient, ops.Concat),
-    *(ops.IsNan, ops.IsInf, ops.IsFinite, ops.BroadcastLike),
+    *(ops.IsNan, ops.IsInf, ops.IsFinite, ops.BroadcastLike, ops.Print),
 )
+# Ops that compute what the nodes of their bodies do.
+_BODIES: tuple[type[Op], ...] = (ops.Call, ops.If, ops.While, ops.Scan)
 # Ops that choose among zeros of either sign, beside those of elements (`Op.zero_sign`).
 _CHOOSING: tuple[type[Op], ...] = (ops.Max, ops.Min, ops.MaxPool)
 # Ops that subtract a mean: its error is the same in all results that it is subtracted from.
@@ -98,17 +109,21 @@ class Expected:
         return np.asarray(close)
 
 
+Wanted = Expected | ExpectedText
+
+
 def expected(
     program: Program, samples: int = SAMPLES, *, flushes: bool = False
-) -> tuple[Expected, ...]:
+) -> tuple[Wanted, ...]:
     """The expected outputs of a program, from so many evaluations with noise.
 
-    Where a backend `flushes`, numbers below the smallest normal one may be 0.
+    The last one of a program that prints is its text.  Where a backend `flushes`, numbers below the
+    smallest normal one may be 0.
     """
     return _bounds(program, samples, Noise(_numbers(program), flushes=flushes), ALLOWED)
 
 
-def surely(program: Program, samples: int, *, flushes: bool = False) -> tuple[Expected, ...]:
+def surely(program: Program, samples: int, *, flushes: bool = False) -> tuple[Wanted, ...]:
     """Bounds as those of `expected`, from samples as far apart as the bound allows.
 
     To confirm a failure: where a small difference decides (a relu near 0, a quotient of two numbers
@@ -122,10 +137,12 @@ def _numbers(program: Program) -> np.random.Generator:
     return np.random.default_rng(program.seed & 0xFFFFFFFF)
 
 
-def _bounds(program: Program, samples: int, noise: Noise, allowed: float) -> tuple[Expected, ...]:
+def _bounds(program: Program, samples: int, noise: Noise, allowed: float) -> tuple[Wanted, ...]:
     noisy = [replace(noise, open_as=_OPEN[k % len(_OPEN)]) for k in range(samples)]
     runs = [_evaluated(program, some) for some in (None, *noisy)]
-    return tuple([_expected(some, allowed) for some in zip(*runs, strict=True)])
+    *outputs, texts = zip(*runs, strict=True)
+    wants: list[Wanted] = [_expected(some, allowed) for some in outputs]
+    return (*wants, expected_text(texts, allowed)) if program.graph.has_effect else tuple(wants)
 
 
 def _expected(runs: Sequence[Array], allowed: float) -> Expected:
@@ -148,45 +165,80 @@ def _expected(runs: Sequence[Array], allowed: float) -> Expected:
 
 
 def _evaluated(program: Program, noise: Noise | None) -> tuple[Array, ...]:
-    """The outputs, with noise where one is given."""
-    return _run(program.graph, program.arrays, noise)
+    """The outputs, with noise where one is given; and what was printed."""
+    with recorded() as text:
+        outputs = _run(program.graph, program.arrays, noise)
+    return (*outputs, as_array(text.getvalue()))
 
 
 def _run(graph: Graph, arrays: Sequence[Array], noise: Noise | None) -> tuple[Array, ...]:
-    if noise is not None and noise.flushes:
+    if noise is None:
+        with np.errstate(all="ignore"):
+            return evaluate(graph, *arrays)
+    if noise.flushes:
         arrays = [noise.flushed(x) for x in arrays]
-    known: dict[Value, Array] = dict(zip(graph.inputs, arrays, strict=True))
-    exact = set() if noise is None else noise.exact_ops(graph)
     with np.errstate(all="ignore"):
-        for node in graph.nodes:
-            given = [known[v] for v in node.inputs]
-            units = 0.0 if noise is None or type(node.op) in exact else _units(node)
-            if noise is not None and units > _UNITS:
-                given = [noise.on(x, units) for x in given]
-            made = node.op.evaluate(*given)
-            if noise is not None and units:
-                least = _NORMAL if isinstance(node.op, _UNDERFLOWS) else _LEAST
-                lost = _lost(node, given)
-                made = tuple(
-                    [noise.on(y, units, _terms(node.op, given, y), least, lost) for y in made]
-                )
-                if isinstance(node.op, _CENTRED):
-                    plain = node.op.evaluate(*[known[v] for v in node.inputs])
-                    made = tuple([noise.shared(y, z) for y, z in zip(made, plain, strict=True)])
-            elif noise is not None and (not node.op.zero_sign or isinstance(node.op, _CHOOSING)):
-                made = tuple([noise.with_signs(y) for y in made])
-            if noise is not None:
-                opened = open_results(node, given, made)
-                made = tuple([noise.opened(y, o) for y, o in zip(made, opened, strict=True)])
-            if noise is not None and noise.flushes:
-                made = tuple([noise.flushed(y) for y in made])
-            known.update(zip(node.outputs, made, strict=True))
-    return tuple([known[v] for v in graph.outputs])
+        return evaluate(_noisy(graph, noise, noise.exact_ops(graph)), *arrays)
+
+
+class _Noisy(Op):
+    """A node whose results have noise; `evaluate` of a graph, and of bodies, then has it too."""
+
+    node: Any
+    noise: Any
+    exact: Any
+
+    def infer(self, *types: TensorType) -> Types:
+        """Give the types of the node, which its own op has inferred."""
+        return tuple([v.type for v in self.node.outputs])
+
+    def evaluate(self, *given: Array) -> tuple[Array, ...]:
+        """The results with noise."""
+        return _with_noise(self.node, given, self.noise, type(self.node.op) in self.exact)
+
+
+def _noisy(graph: Graph, noise: Noise, exact: set[type[Op]]) -> Graph:
+    """The graph with noise on its nodes and on those of its bodies."""
+    new: dict[Value, Value] = {v: v for v in graph.inputs}
+    nodes = []
+    for node in graph.nodes:
+        op = map_bodies(node.op, lambda body: _noisy(body, noise, exact))
+        inner = node if op is node.op else Node(op, node.inputs, node.where)
+        copy = Node(_Noisy(inner, noise, exact), tuple([new[v] for v in node.inputs]), node.where)
+        new.update(zip(node.outputs, copy.outputs, strict=True))
+        nodes.append(copy)
+    return Graph(graph.inputs, tuple(nodes), tuple([new[v] for v in graph.outputs]))
+
+
+def _with_noise(
+    node: Node, arrays: Sequence[Array], noise: Noise, exact: bool
+) -> tuple[Array, ...]:
+    """What a node makes of these arrays, with noise on its results, and where it adds on them."""
+    units = 0.0 if exact else _units(node)
+    given = [noise.on(x, units) for x in arrays] if units > _UNITS else arrays
+    made = node.op.evaluate(*given)
+    if units:
+        least = _NORMAL if isinstance(node.op, _UNDERFLOWS) else _LEAST
+        lost = _lost(node, given)
+        made = tuple([noise.on(y, units, _terms(node.op, given, y), least, lost) for y in made])
+        if isinstance(node.op, _CENTRED):
+            plain = node.op.evaluate(*arrays)
+            made = tuple([noise.shared(y, z) for y, z in zip(made, plain, strict=True)])
+    elif not node.op.zero_sign or isinstance(node.op, _CHOOSING):
+        made = tuple([noise.with_signs(y) for y in made])
+    if not isinstance(node.op, _BODIES):
+        opened = open_results(node, given, made)
+        made = tuple([noise.opened(y, o) for y, o in zip(made, opened, strict=True)])
+    if noise.flushes:
+        made = tuple([noise.flushed(y) for y in made])
+    return made
 
 
 def _units(node: Node) -> float:
     """Units in the last place by which results of the node may be off; 0: it is exact."""
     op = node.op
+    if isinstance(op, _BODIES):
+        return 0.0  # their nodes have noise of their own
     if isinstance(op, _EXACT) or op.pattern in ("injective", "broadcast"):
         return _UNITS if isinstance(op, (ops.Dropout, ops.BatchNormInference)) else 0.0
     if isinstance(op, (ops.Attention, ops.AttentionGradient)):

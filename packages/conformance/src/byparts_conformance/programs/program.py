@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from byparts_conformance.programs.effects import messages, part_of
 from byparts_graph_ir import Graph
 from byparts_graph_ir.model.graph import graph_of
 
@@ -65,11 +66,15 @@ def side_by_side(programs: Sequence[Program]) -> Program:
 
 
 def parts_of(results: Sequence[Array], programs: Sequence[Program]) -> list[tuple[Array, ...]]:
-    """The results of `side_by_side(programs)`, parted again: for each program its outputs."""
+    """The results of `side_by_side(programs)`, parted again: for each program its outputs.
+
+    The last output of each that prints is its part of the text.
+    """
     rest = list(results)
     fetched = [_taken(rest, len(p.graph.outputs) - p.updates) for p in programs]
     written = [_taken(rest, p.updates) for p in programs]
-    return [(*f, *w) for f, w in zip(fetched, written, strict=True)]
+    texts = [(part_of(rest[0], messages(p.graph)),) if p.graph.has_effect else () for p in programs]
+    return [(*f, *w, *t) for f, w, t in zip(fetched, written, texts, strict=True)]
 
 
 def _taken(rest: list[Array], count: int) -> list[Array]:

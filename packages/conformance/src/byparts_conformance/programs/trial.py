@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from byparts_conformance.programs.noise import Expected, expected
+from byparts_conformance.programs.effects import as_array, recorded
+from byparts_conformance.programs.noise import Wanted, expected
 from byparts_conformance.programs.program import Program, parts_of, side_by_side
 from byparts_graph_ir import MissingRule
 from byparts_runtime import Variable, build
@@ -34,6 +35,8 @@ def run(
 ) -> list[tuple[Array, ...]]:
     """The outputs (fetches, then new values of variables) of several runs from the same state.
 
+    The last one of a program that prints is the text of the run, as bytes.
+
     Args:
         program: to build and run.
         rounds: how often it runs on its arrays; its variables are put back before each run.
@@ -52,12 +55,15 @@ def run(
     results: list[tuple[Any, ...]] = []
     for number in range(rounds):
         if number:
-            built(*[np.array(np.flip(a)) for a in program.arrays[:feeds]])
+            with recorded():
+                built(*[np.array(np.flip(a)) for a in program.arrays[:feeds]])
         for v, a in zip(variables, states, strict=True):
             v.write(a)
         given = [np.array(a) if number % 2 == 0 else _spread(a) for a in program.arrays[:feeds]]
-        fetched = built(*given)
-        results.append((*fetched, *[v.read() for v in variables[: program.updates]]))
+        with recorded() as text:
+            fetched = built(*given)
+        printed = [as_array(text.getvalue())] if program.graph.has_effect else []
+        results.append((*fetched, *[v.read() for v in variables[: program.updates]], *printed))
         _check_unchanged("feed", given, program.arrays)
         kept = [v.read() for v in variables[program.updates :]]
         _check_unchanged("variable that is only read", kept, states[program.updates :])
@@ -81,7 +87,7 @@ def _check_unchanged(what: str, arrays: Sequence[Array], were: Sequence[Array]) 
             raise Wrong(f"{what} {i} was changed")
 
 
-def difference(results: Sequence[tuple[Array, ...]], wants: Sequence[Expected]) -> str:
+def difference(results: Sequence[tuple[Array, ...]], wants: Sequence[Wanted]) -> str:
     """A sentence that names the first output that is wrong, or ""."""
     for number, outputs in enumerate(results):
         for i, (got, want) in enumerate(zip(outputs, wants, strict=True)):
@@ -90,7 +96,7 @@ def difference(results: Sequence[tuple[Array, ...]], wants: Sequence[Expected]) 
     return ""
 
 
-def trial(program: Program, wants: Sequence[Expected] | None = None, **options: Any) -> str:
+def trial(program: Program, wants: Sequence[Wanted] | None = None, **options: Any) -> str:
     """The error of a program on these options, in a sentence; "" if it is right.
 
     Raises:
@@ -107,7 +113,7 @@ def trial(program: Program, wants: Sequence[Expected] | None = None, **options: 
 
 def batch_trial(
     programs: Sequence[Program],
-    wants: Sequence[Sequence[Expected]],
+    wants: Sequence[Sequence[Wanted]],
     seen: Callable[[Any], None] = lambda built: None,
     **options: Any,
 ) -> dict[Program, str]:
@@ -135,7 +141,7 @@ def batch_trial(
     return {p: said for p in suspects if (said := _alone(p, by[p], options))}
 
 
-def _alone(program: Program, wants: Sequence[Expected], options: dict[str, Any]) -> str:
+def _alone(program: Program, wants: Sequence[Wanted], options: dict[str, Any]) -> str:
     try:
         return trial(program, wants, **options)
     except MissingRule:

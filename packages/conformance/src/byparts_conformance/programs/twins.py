@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -23,14 +22,17 @@ def unrolled(program: Program, longest: int = 12) -> Program:
 
     Scans of more than `longest` rounds stay.
     """
-    return replace(program, graph=program.graph.rewrite(partial(_written_out, longest)))
+    graph = program.graph
+    order: list[Value] = []
+    outputs = _inlined(graph, graph.inputs, longest, order)
+    return replace(program, graph=Graph.of(graph.inputs, outputs, order=order))
 
 
-def _written_out(longest: int, node: Node) -> tuple[Value, ...] | None:
+def _written_out(longest: int, node: Node, order: list[Value]) -> tuple[Value, ...] | None:
     """The outputs of a call or a scan, made by nodes; `None` for other nodes and empty scans."""
     op = node.op
     if isinstance(op, ops.Call):
-        return _inlined(op.body, node.inputs, longest)
+        return _inlined(op.body, node.inputs, longest, order)
     if not isinstance(op, ops.Scan):
         return None
     states = list(node.inputs[: op.states])
@@ -42,7 +44,7 @@ def _written_out(longest: int, node: Node) -> tuple[Value, ...] | None:
     rows: list[Sequence[Value]] = []
     for t in reversed(range(length)) if op.reverse else range(length):
         given = (*states, *[ops.getitem(xs, t) for xs in sequences], *kept)
-        made = _inlined(op.body, given, longest)
+        made = _inlined(op.body, given, longest, order)
         states = list(made[: op.states])
         rows.append(made[op.states :])
     if op.reverse:
@@ -50,14 +52,20 @@ def _written_out(longest: int, node: Node) -> tuple[Value, ...] | None:
     return (*states, *[ops.stack(some, 0) for some in zip(*rows, strict=True)])
 
 
-def _inlined(body: Graph, given: Sequence[Value], longest: int) -> tuple[Value, ...]:
-    """The outputs of a body on these values, by copies of its nodes."""
+def _inlined(
+    body: Graph, given: Sequence[Value], longest: int, order: list[Value]
+) -> tuple[Value, ...]:
+    """The outputs of a body on these values, by copies of its nodes, which `order` notes.
+
+    It notes those that nothing reads too, for their effects.
+    """
     new: dict[Value, Value] = dict(zip(body.inputs, given, strict=True))
     for node in body.nodes:
-        inputs = tuple([new[v] for v in node.inputs])
-        made = _written_out(longest, Node(node.op, inputs, node.where))
-        outputs = Node(node.op, inputs, node.where).outputs if made is None else made
+        copy = Node(node.op, tuple([new[v] for v in node.inputs]), node.where)
+        made = _written_out(longest, copy, order)
+        outputs = copy.outputs if made is None else made
         new.update(zip(node.outputs, outputs, strict=True))
+        order.extend(outputs)
     return tuple([new[v] for v in body.outputs])
 
 
