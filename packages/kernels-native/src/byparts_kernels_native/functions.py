@@ -33,14 +33,16 @@ def named_or_whole(
     """The kernel of `whole`; of named dimensions a step of Python, where NumPy is as fast.
 
     Raises:
-        Refused: as `whole`; or NumPy is much slower, and the op is compiled for each size.
+        Refused: as `whole`; or code of one size is much faster than NumPy.  A program then takes
+            the op's kernel from the next backend that serves all sizes; a size that is called often
+            is compiled for itself, with kernels of `whole`.
     """
     if not is_symbolic(op, types):
         return whole(op, types, constants)
     if isinstance(op, _DRAWS):
         return _drawn(op, types)
     if not isinstance(op, _OF_NUMPY):
-        raise Refused(f"{type(op).__name__} is compiled for each size")
+        raise Refused(f"{type(op).__name__} has code for one size alone")
     return _at_each_size(op, types, constants)
 
 
