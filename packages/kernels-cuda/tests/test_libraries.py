@@ -20,6 +20,7 @@ from byparts_kernels_cuda.libraries import choice, cublas, cudnn, either, rules
 from byparts_kernels_cuda.libraries.library import Library, LibraryError, opened
 from byparts_kernels_cuda.memory import DeviceArray
 from byparts_kernels_cuda.space import space_of
+from byparts_op_loops import measured
 from byparts_opset.conv2d import _transposed_padding
 from byparts_opset.dtypes import type_of
 from byparts_opset.window import remade
@@ -176,7 +177,7 @@ def test_the_faster_way_is_measured_once(
     calls = products.counts["cublasLtMatmul"]
     assert calls == 1 + choice._ROUNDS * choice._CALLS
 
-    choice._of_file.cache_clear()  # as another process
+    measured._of_folder.cache_clear()  # as another process
     _bound(gpu, ops.MatMul(), kernel, samples(types))
     assert products.counts["cublasLtMatmul"] == calls
 

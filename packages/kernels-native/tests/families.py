@@ -26,11 +26,7 @@ def as_region(graph: Graph) -> Graph:
 
 
 def family_of(graph: Graph, constants: frozenset[int] = frozenset()) -> KernelFamily:
-    """The kernels of the one node of a graph.
-
-    Raises:
-        Refused: they are compiled for each size.
-    """
+    """The kernels of the one node of a graph; not `shared` where each size has code of its own."""
     (node,) = graph.nodes
     return make().family(node.op, [v.type for v in node.inputs], constants)
 

@@ -105,10 +105,10 @@ def test_tasks_count_what_the_plan_will_hold(
     """To the byte, where views stand right before their readers."""
     graph, external = drawn
     tasks = Tasks(graph, external, kernels)
-    same = verify(tasks.graph_of(tasks.given))
+    same = verify(tasks.graph_of(tasks.graph_order))
     peak = peak_bytes(same, external, kernels=kernels)
 
-    assert tasks.peak_bytes(tasks.levels(tasks.given)) == peak
+    assert tasks.peak_bytes(tasks.levels(tasks.graph_order)) == peak
     assert peak <= peak_bytes(graph, external, kernels=kernels)
 
 
@@ -119,7 +119,7 @@ def test_list_schedules_are_orders(
     """And what is eager never raises the peak that it was given."""
     graph, external = drawn
     tasks = Tasks(graph, external, kernels)
-    for sequence in (tasks.given, frugal(tasks), late(tasks), deep(tasks)):
+    for sequence in (tasks.graph_order, frugal(tasks), late(tasks), deep(tasks)):
         peak = tasks.peak_bytes(tasks.levels(sequence))
         sooner = eager(tasks, sequence)
 
@@ -137,8 +137,8 @@ def test_the_bound_of_a_task_holds_in_every_order(drawn: tuple[Graph, frozenset[
     rows = [Tasks(other, external) for other in all_orders(graph)]
     for task, node in enumerate(tasks.nodes[: tasks.first_join]):
         least = min(
-            levels[t.given.index(t.nodes.index(node))]
-            for t, levels in [(t, t.levels(t.given)) for t in rows]
+            levels[t.graph_order.index(t.nodes.index(node))]
+            for t, levels in [(t, t.levels(t.graph_order)) for t in rows]
         )
 
         assert bound(tasks, task).level_bytes <= least
@@ -154,7 +154,7 @@ def test_a_window_is_ordered_without_touching_the_rest(
     """What it says of its own levels is what the whole sequence then has there."""
     graph, external = drawn
     tasks = Tasks(graph, external)
-    given = tasks.given
+    given = tasks.graph_order
     window = _window(tasks, start, start + length)
     during, before = tasks.alive(given)
     part = slice(start, start + length)
@@ -298,7 +298,7 @@ def test_the_first_task_may_write_over_what_nobody_reads() -> None:
 
 def _window(tasks: Tasks, start: int, end: int) -> Window:
     last = [-1] * len(tasks.size)
-    for place, task in enumerate(tasks.given):
+    for place, task in enumerate(tasks.graph_order):
         for r in tasks.reads[task]:
             last[r] = place
-    return Window(tasks, tasks.given[start:end], last, start, end)
+    return Window(tasks, tasks.graph_order[start:end], last, start, end)

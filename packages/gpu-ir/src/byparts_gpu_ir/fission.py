@@ -80,10 +80,10 @@ class Lifetimes:
 
 def _used(s: Statement) -> set[Buffer]:
     """The local buffers that a statement uses by itself."""
-    found = {x.attr for e in expressions(s) for x in loads(e)} | {*written(s)}
+    buffers = {x.attr for e in expressions(s) for x in loads(e)} | {*written(s)}
     if isinstance(s, Instruction):
-        found |= {*s.read()}
-    return {b for b in found if b.scope in ("local", "register")}
+        buffers |= {*s.read()}
+    return {b for b in buffers if b.scope in ("local", "register")}
 
 
 def item_bytes(b: Buffer) -> int:

@@ -57,7 +57,7 @@ def backward(
 
 
 def _family(
-    op: Any, given: Sequence[TensorType], types: Sequence[TensorType], gradient: bool
+    op: Any, all_types: Sequence[TensorType], types: Sequence[TensorType], gradient: bool
 ) -> KernelFamily:
     """The kernels for all sizes: their code has sizes as arguments, but for the scale.
 
@@ -83,12 +83,12 @@ def _family(
 
 
 def _kernel(
-    op: Any, given: Sequence[TensorType], types: Sequence[TensorType], gradient: bool
+    op: Any, all_types: Sequence[TensorType], types: Sequence[TensorType], gradient: bool
 ) -> Kernel:
-    """Make the kernel of attention or its gradient; `given`: all inputs, `types`: q, k and v."""
+    """Make the kernel of attention or its gradient; `types`: of q, k and v alone."""
     q, k, v = types
     dtype = q.dtype
-    if not any(t.size for t in op.infer(*given)):
+    if not any(t.size for t in op.infer(*all_types)):
         return nothing()
     if dtype not in ("f32", "f64") or not q.size * k.size * v.size:
         raise Refused(f"{op.name} of ({q}, {k}, {v}): only of f32 and f64, and not of no elements")

@@ -79,8 +79,8 @@ def _constant(op: Op, types: Sequence[TensorType], constants: frozenset[int]) ->
     """A copy of what an op gives that has no input, or inputs of no element."""
 
     def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, _: Any) -> Run:
-        given = [np.empty(t.dims, numpy_dtype(t.dtype)) for t in types]
-        arrays = [np.ascontiguousarray(a) for a in op.evaluate(*given)]
+        empty = [np.empty(t.dims, numpy_dtype(t.dtype)) for t in types]
+        arrays = [np.ascontiguousarray(a) for a in op.evaluate(*empty)]
         moves = [Move(y, a.ctypes.data, a.nbytes) for y, a in zip(outputs, arrays, strict=True)]
         return walk.captured(moves, False, arrays)
 

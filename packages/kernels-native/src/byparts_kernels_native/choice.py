@@ -1,41 +1,30 @@
-"""Choice of the fastest of several ways to compute the same, measured once on this machine.
+"""Choice of the fastest of several ways to compute the same on this machine's CPU.
 
 Ways are timed where a kernel is first bound, on scratch arrays, in turns, for some milliseconds in
-all; the answer is kept on disk beside the compiled objects, so that another process finds it.
-`BYPARTS_MEASURE=0` measures nothing and asks nobody: then a rule decides, always alike.
+all; `byparts_op_loops.measured` keeps the measured.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import platform
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from threading import Lock
 from time import perf_counter
 
 from byparts_kernels_native.generated import our_code
-from byparts_tensor_ir.cache import keep_text, kept_text
+from byparts_op_loops import measured
 from byparts_tensor_ir.target import target
 
 MEASURED_S = 0.008  # for all ways of one product
 _ROUNDS, _LEAST_ROUNDS = 50, 4
 _CLEARLY = 0.98  # what takes less than this part of the time of another is faster
-_MOST_REMEMBERED = 4096
-_lock = Lock()
-
-
-def measures() -> bool:
-    """Whether anything is measured in this process."""
-    return os.environ.get("BYPARTS_MEASURE", "1") != "0"
 
 
 def known(key: str) -> str | None:
     """The name of the fastest way, if it was measured before, here or by another process."""
-    return _answers().get(key) if measures() else None
+    return measured.known(_file(), key)
 
 
 def fastest(key: str, ways: Mapping[str, Callable[[], object]]) -> str:
@@ -45,13 +34,7 @@ def fastest(key: str, ways: Mapping[str, Callable[[], object]]) -> str:
         key: of what is computed.
         ways: name -> a call; two at least, those to be preferred first.
     """
-    with _lock:  # nobody else's measurement runs beside this one
-        remembered = _answers().get(key)
-        if remembered is not None and remembered in ways:
-            return remembered
-        answer = _measured(ways)
-        _remember(key, answer)
-        return answer
+    return measured.fastest(_file(), key, ways, lambda: _measured(ways))
 
 
 def _measured(ways: Mapping[str, Callable[[], object]]) -> str:
@@ -70,34 +53,11 @@ def _measured(ways: Mapping[str, Callable[[], object]]) -> str:
     return next(name for name, time in best.items() if time * _CLEARLY <= least)
 
 
-def _remember(key: str, answer: str) -> None:
-    name, answers = _name(), _answers()
-    answers[key] = answer
-    while len(answers) > _MOST_REMEMBERED:
-        del answers[next(iter(answers))]
-    keep_text(name, json.dumps({**_read(name), **answers}))
-
-
-def _answers() -> dict[str, str]:
-    return _of_file(os.environ.get("BYPARTS_CACHE", ""), _name())
-
-
-@lru_cache(maxsize=8)
-def _of_file(_: str, name: str) -> dict[str, str]:
-    """The answers in a file, read once; `_remember` adds to the dict that is returned."""
-    return _read(name)
-
-
-def _read(name: str) -> dict[str, str]:
-    found = json.loads(kept_text(name) or "{}")
-    return {k: v for k, v in found.items() if isinstance(v, str)}
-
-
-def _name() -> str:
+def _file() -> str:
     """The file of answers: one for each processor, target, setting of BLAS, and code of ours."""
     settings = [os.environ.get(v, "") for v in _VARIABLES]
-    about = "\0".join([_processor(), target().name, str(os.cpu_count()), our_code(), *settings])
-    return f"fastest-{hashlib.sha256(about.encode()).hexdigest()[:16]}.json"
+    machine = _processor(), target().name, str(os.cpu_count())
+    return measured.file_of("fastest", *machine, our_code(), *settings)
 
 
 @lru_cache(maxsize=1)

@@ -85,14 +85,14 @@ def _compile(files: Sequence[Sequence[Any]]) -> None:
     """Compile files of sources of one kind; where the compiler refuses several, they wait on."""
     what = f"files of native code, {sum(map(len, files))} functions"
     report(0, len(files), what)
-    made = list(map(_tried, files)) if len(files) < 2 else _beside(files, what)
-    for some, found in zip(files, made, strict=True):
-        if isinstance(found, dict):
-            _addresses.update(found)
+    results = list(map(_tried, files)) if len(files) < 2 else _beside(files, what)
+    for some, result in zip(files, results, strict=True):
+        if isinstance(result, dict):
+            _addresses.update(result)
         elif len(some) > 1:
             continue
         else:
-            _refused[some[0].name] = found
+            _refused[some[0].name] = result
         for s in some:
             del _waiting[s.name]
 
@@ -114,14 +114,14 @@ def _beside(files: Sequence[Sequence[Any]], what: str) -> list[dict[str, int] | 
 
     for _ in range(min(processors(), len(files))):
         Thread(target=work, daemon=True).start()
-    made: dict[int, dict[str, int] | CompilerError] = {}
+    by_file: dict[int, dict[str, int] | CompilerError] = {}
     for _ in files:
-        i, found, error = results.get()
+        i, result, error = results.get()
         if error is not None:
             raise error
-        made[i] = found
-        report(len(made), len(files), what)
-    return [made[i] for i in range(len(files))]
+        by_file[i] = result
+        report(len(by_file), len(files), what)
+    return [by_file[i] for i in range(len(files))]
 
 
 def _tried(some: Sequence[Any]) -> dict[str, int] | CompilerError:

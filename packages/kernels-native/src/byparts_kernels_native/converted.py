@@ -91,18 +91,18 @@ class _Converted:
         narrow = {o: _cast(_wide(self.results[o]), self.results[o].dtype) for o in self.outputs}
 
         def bind(inputs: Sequence[int], outputs: Sequence[int], space: Any, kept: Any) -> Run:
-            given, made = list(inputs), list(outputs)
+            reads, writes = list(inputs), list(outputs)
             for i, at in self.kept.items():
-                given[i] = (kept or 0) + at
-                wide[i].bind([inputs[i]], [given[i]], None, None)()
+                reads[i] = (kept or 0) + at
+                wide[i].bind([inputs[i]], [reads[i]], None, None)()
             first, last = [], []
             for i, at in self.inputs.items():
-                given[i] = (space or 0) + at
-                first.append(wide[i].bind([inputs[i]], [given[i]], None, None))
+                reads[i] = (space or 0) + at
+                first.append(wide[i].bind([inputs[i]], [reads[i]], None, None))
             for o, at in self.outputs.items():
-                made[o] = (space or 0) + at
-                last.append(narrow[o].bind([made[o]], [outputs[o]], None, None))
-            run = self.inner.bind(given, made, space, kept)
+                writes[o] = (space or 0) + at
+                last.append(narrow[o].bind([writes[o]], [outputs[o]], None, None))
+            run = self.inner.bind(reads, writes, space, kept)
             return walk.captured([*first, run, *last], False)
 
         code = "\n".join({k.source: None for k in (self.inner, *wide.values(), *narrow.values())})
@@ -118,9 +118,9 @@ def _cast(t: TensorType, dtype: str) -> Kernel:
     return _casts(t.dtype, dtype).at(ops.Cast(dtype), [TensorType(t.dtype, (t.size,))])
 
 
-def _casts(given: str, dtype: str) -> KernelFamily:
+def _casts(source: str, dtype: str) -> KernelFamily:
     """The kernels that cast a row of any length: one function serves all copies."""
-    x = Input(TensorType(given, ("n",)))
+    x = Input(TensorType(source, ("n",)))
     return region_family(Graph.of([x], [ops.cast(x, dtype)]))
 
 

@@ -33,14 +33,16 @@ def named_or_whole(
     """The kernel of `whole`; of named dimensions a step of Python, where NumPy is as fast.
 
     Raises:
-        Refused: as `whole`; or NumPy is much slower, and the op is compiled for each size.
+        Refused: as `whole`; or code of one size is much faster than NumPy.  A program then takes
+            the op's kernel from the next backend that serves all sizes; a size that is called often
+            is compiled for itself, with kernels of `whole`.
     """
     if not is_symbolic(op, types):
         return whole(op, types, constants)
     if isinstance(op, _DRAWS):
         return _drawn(op, types)
     if not isinstance(op, _OF_NUMPY):
-        raise Refused(f"{type(op).__name__} is compiled for each size")
+        raise Refused(f"{type(op).__name__} has code for one size alone")
     return _at_each_size(op, types, constants)
 
 
@@ -54,15 +56,15 @@ def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ker
     def compiled(key: bytes, func: Func, pairs: Pairs) -> Generated:
         return generated(key, lambda: (func, pairs), (type(op),))
 
-    made, plain, over, pairs = function_code(op, types, lambda o, t: function[o](o, t), compiled)
+    loops, plain, over, pairs = function_code(op, types, lambda o, t: function[o](o, t), compiled)
 
     def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, _: Any) -> Run:
         name = (over if inputs[:1] == outputs[:1] else plain).name
-        if made.indices is None:
+        if loops.indices is None:
             return code.call(name, [*inputs, *outputs, workspace or 0])
-        return Checked(op, types, made.indices, name, (*inputs, *outputs), workspace or 0)
+        return Checked(op, types, loops.indices, name, (*inputs, *outputs), workspace or 0)
 
-    return Kernel(bind, plain.workspace_bytes, 0, pairs, made.indices is None, plain.source)
+    return Kernel(bind, plain.workspace_bytes, 0, pairs, loops.indices is None, plain.source)
 
 
 def _drawn(op: Op, types: Sequence[TensorType]) -> KernelFamily:
@@ -75,13 +77,13 @@ def _drawn(op: Op, types: Sequence[TensorType]) -> KernelFamily:
     if not are_determined(names_of(y), [y]):
         raise Refused(f"{op.name}: {y} does not say its sizes")
     key = f"{op_text(op)} of {', '.join(map(str, types))}".encode()
-    made = symbolic(key, lambda: (function[op](op, types).func, ()), (type(op),))
+    sized_code = symbolic(key, lambda: (function[op](op, types).func, ()), (type(op),))
 
     def at(sized: Op, numbers: Sequence[TensorType]) -> Kernel:
         sizes = sizes_between([(y, sized.infer(*numbers)[0])])
-        return made.at({variable_name(name): n for name, n in sizes.items()})
+        return sized_code.at({variable_name(name): n for name, n in sizes.items()})
 
-    return KernelFamily(at, source=made.function.source)
+    return KernelFamily(at, source=sized_code.function.source)
 
 
 def top_k(
@@ -105,8 +107,8 @@ def evaluated(op: Op, types: Sequence[TensorType], constants: frozenset[int]) ->
 
     def run(inputs: Sequence[int], outputs: Sequence[int]) -> None:
         places = zip(inputs, types, strict=True)
-        given = [np.ctypeslib.as_array(_bytes(x, t)).view(numpy_dtype(t.dtype)) for x, t in places]
-        arrays = [a.reshape(t.dims) for a, t in zip(given, types, strict=True)]
+        flat = [np.ctypeslib.as_array(_bytes(x, t)).view(numpy_dtype(t.dtype)) for x, t in places]
+        arrays = [a.reshape(t.dims) for a, t in zip(flat, types, strict=True)]
         for y, result in zip(outputs, op.evaluate(*arrays), strict=True):
             ctypes.memmove(y, np.ascontiguousarray(result).ctypes.data, result.nbytes)
 

@@ -150,8 +150,8 @@ def share_panels(graph: Graph) -> Graph:
                     panels[key] = PackPanels(widths[key], key[1])(inputs[-1])
                 op: Any = old.op
                 columns, scale = old.outputs[0].type.dims[1], getattr(op, "scale", 1.0)
-                made = PanelMatmul(columns, op.transpose_a, scale)(*inputs[:-1], panels[key])
-                new[old.outputs[0]] = made
+                product = PanelMatmul(columns, op.transpose_a, scale)(*inputs[:-1], panels[key])
+                new[old.outputs[0]] = product
                 continue
         node = old if inputs == old.inputs else Node(old.op, inputs, old.where)
         new.update(zip(old.outputs, node.outputs, strict=True))
@@ -214,14 +214,14 @@ def _tiling(p: Matrices, width: int) -> Tiling:
 def multiply(op: PanelMatmul, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
     """The kernel of a product that reads panels."""
     p, width, added = _matrices(op, types), types[-1].dims[2], len(types) == 3
-    made = own_product(p, _tiling(p, width), True)
+    product = own_product(p, _tiling(p, width), True)
 
     def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, _: Any) -> Run:
         c, a, b = inputs if added else (0, *inputs)
-        return code.call(made.name, [a, b, c, outputs[0], workspace or 0])
+        return code.call(product.name, [a, b, c, outputs[0], workspace or 0])
 
     inplace = ((0, 0),) if added else ()
-    return Kernel(bind, made.workspace_bytes, 0, inplace, True, made.source)
+    return Kernel(bind, product.workspace_bytes, 0, inplace, True, product.source)
 
 
 def pack(op: PackPanels, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:

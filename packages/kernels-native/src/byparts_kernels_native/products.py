@@ -19,6 +19,7 @@ from byparts_kernels_native import blas, choice, code, dots, narrow
 from byparts_kernels_native.generated import Generated, Pairs, generated
 from byparts_kernels_native.products_of_sizes import Sizes, table
 from byparts_kernels_native.tilings import Matrices, Tiling, packed_bytes, tiling_of
+from byparts_op_loops import measured
 from byparts_op_loops.narrow import held, takes
 from byparts_tensor_ir.compile import default_emitter
 from byparts_tensor_ir.emit.source import Source
@@ -250,7 +251,7 @@ def _ways(p: Product, constant_b: bool) -> list[Way]:
     few = narrow.wanted(one)
     if libraries and max(work, bytes) > _MEASURED:
         return [_library(p, libraries[0])]  # it may use several threads
-    if not choice.measures():
+    if not measured.measures():
         if libraries and min(one.m, one.n) > 16 and max(one.m, one.n, one.k) > 64:
             return [_library(p, libraries[0])]
         return [_narrow(p, constant_b) if few else _own(p, constant_b)]

@@ -81,13 +81,13 @@ def region_family(graph: Graph, few_columns: int) -> KernelFamily:
         region = RegionLoops(graph, few_columns)
         return region.func, region.inplace
 
-    made = symbolic(b"region" + graph.digest, loops, kinds_of(graph))
+    code = symbolic(b"region" + graph.digest, loops, kinds_of(graph))
 
     def at(op: Op, types: Sequence[TensorType]) -> Kernel:
         sizes = sizes_between(zip(ends, (*types, *op.infer(*types)), strict=True))
-        return made.at({variable_name(name): n for name, n in sizes.items()})
+        return code.at({variable_name(name): n for name, n in sizes.items()})
 
-    return KernelFamily(at, source=made.function.source)
+    return KernelFamily(at, source=code.function.source)
 
 
 def symbolic(

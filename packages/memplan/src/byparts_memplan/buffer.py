@@ -109,15 +109,15 @@ class Buffer(Frozen):
     def _to_python_integers(self) -> None:
         """Replace NumPy's integers by Python's, which do not overflow and which JSON can write."""
         for name in ("size_bytes", "born", "dies", "alignment", "pinned"):
-            given = getattr(self, name)
-            if name == "pinned" and given is None:
+            value = getattr(self, name)
+            if name == "pinned" and value is None:
                 continue
-            if isinstance(given, bool) or not hasattr(given, "__index__"):
-                raise PlanError(f"{self} needs integers: bytes and steps; {name} is {given!r}")
+            if isinstance(value, bool) or not hasattr(value, "__index__"):
+                raise PlanError(f"{self} needs integers: bytes and steps; {name} is {value!r}")
             try:
-                object.__setattr__(self, name, index(given))
+                object.__setattr__(self, name, index(value))
             except TypeError:  # an array of several
-                raise PlanError(f"{self} needs one integer; {name} is {given!r}") from None
+                raise PlanError(f"{self} needs one integer; {name} is {value!r}") from None
 
     def _check_gaps(self) -> None:
         try:
@@ -170,38 +170,38 @@ def checked(buffers: Iterable[Buffer]) -> tuple[Buffer, ...]:
     except TypeError:
         raise PlanError(f"expected buffers, in a list; got {buffers!r:.60}") from None
     some = tuple(items)
-    for i, given in enumerate(some):
-        if not isinstance(given, Buffer):
-            raise PlanError(f"buffers[{i}] is {given!r:.60}; expected a Buffer")
+    for i, item in enumerate(some):
+        if not isinstance(item, Buffer):
+            raise PlanError(f"buffers[{i}] is {item!r:.60}; expected a Buffer")
     return some
 
 
-def checked_bytes(name: str, given: int) -> int:
+def checked_bytes(name: str, number: int) -> int:
     """A number of bytes as Python's integer; infinity is no limit.
 
     Raises:
         PlanError: it is no number; its name and value.
     """
-    if not is_number(given):
-        raise PlanError(f"{name} is {given!r:.60}; expected a number of bytes, or those by space")
-    return index(given) if hasattr(given, "__index__") else given
+    if not is_number(number):
+        raise PlanError(f"{name} is {number!r:.60}; expected a number of bytes, or those by space")
+    return index(number) if hasattr(number, "__index__") else number
 
 
-def check_kind(given: object, kind: type) -> None:
-    """Raise PlanError unless `given` is an instance of `kind`."""
-    if not isinstance(given, kind):
-        raise PlanError(f"expected a {kind.__name__}; got {given!r:.60}")
+def check_kind(value: object, kind: type) -> None:
+    """Raise PlanError unless `value` is an instance of `kind`."""
+    if not isinstance(value, kind):
+        raise PlanError(f"expected a {kind.__name__}; got {value!r:.60}")
 
 
-def is_integer(given: Any) -> bool:
-    """Whether `given` is one whole number, of any type; a bool is, an array of several is not."""
-    return hasattr(given, "__index__") and is_number(given)
+def is_integer(value: Any) -> bool:
+    """Whether `value` is one whole number, of any type; a bool is, an array of several is not."""
+    return hasattr(value, "__index__") and is_number(value)
 
 
-def is_number(given: Any) -> bool:
-    """Whether `given` is one number, of any type, and not NaN."""
+def is_number(value: Any) -> bool:
+    """Whether `value` is one number, of any type, and not NaN."""
     try:
-        return hasattr(given, "__float__") and bool(given <= 0 or given > 0)
+        return hasattr(value, "__float__") and bool(value <= 0 or value > 0)
     except (TypeError, ValueError, ArithmeticError):  # a class, an array, NaN of decimal
         return False
 

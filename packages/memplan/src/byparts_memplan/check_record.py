@@ -30,9 +30,9 @@ def check_positions(graph: Graph, plan: Plan) -> None:
     if plan.alignment < 1:
         raise PlanError(f"the alignment is {plan.alignment}, and must be at least 1")
     inputs, outputs = range(len(graph.inputs)), range(len(graph.outputs))
-    for name, given in (("external", plan.external), ("donated", [k for k, _ in plan.donated])):
-        if list(given) != sorted(set(given)):
-            raise PlanError(f"{name}: inputs {given} are not in order, each once")
+    for name, positions in (("external", plan.external), ("donated", [k for k, _ in plan.donated])):
+        if list(positions) != sorted(set(positions)):
+            raise PlanError(f"{name}: inputs {positions} are not in order, each once")
     for k in plan.external:
         if k not in inputs:
             raise PlanError(f"external: there is no input {k}; the graph has {len(inputs)}")

@@ -101,11 +101,11 @@ def _placement(fields: dict[str, Json], place: Place) -> Placement:
 
 def _row(kind: type, item: Json, place: Place) -> Any:
     """An instance of `kind` from a list of its fields; the last may be absent."""
-    names, given = field_names(kind), as_list(item, place)
+    names, values = field_names(kind), as_list(item, place)
     needed = len(names) - len(field_defaults(kind))
-    if not needed <= len(given) <= len(names):
-        raise fault(place, f"{needed} to {len(names)} fields", given)
-    return _built(kind, dict(zip(names, given, strict=False)), place)
+    if not needed <= len(values) <= len(names):
+        raise fault(place, f"{needed} to {len(names)} fields", values)
+    return _built(kind, dict(zip(names, values, strict=False)), place)
 
 
 def _built(kind: type, fields: Mapping[str, Json], place: Place) -> Any:
@@ -131,20 +131,20 @@ def _dump(kind: str, fields: dict[str, Any]) -> str:
     return json.dumps({"byparts": kind, "format": FORMAT, **fields}, separators=(",", ":"))
 
 
-def _load(kind: str, text: str, made: type) -> dict[str, Json]:
+def _load(kind: str, text: str, record: type) -> dict[str, Json]:
     """The fields of a document of this kind, and no others."""
     document = parsed(text)
-    given = document.get("byparts") if isinstance(document, dict) else document
-    if given != kind:
-        what = f", but {shown(given)}" if given else ""
+    written = document.get("byparts") if isinstance(document, dict) else document
+    if written != kind:
+        what = f", but {shown(written)}" if written else ""
         raise FormatError(f"not a {kind}{what}; expected what {kind}_to_json writes")
     version = document.get("format")
     oldest = OLDEST[kind]
     if type(version) is not int or not oldest <= version <= FORMAT:
         reads = "this reads format " + " to ".join(map(str, sorted({oldest, FORMAT})))
         raise FormatError(f"{kind} in format {shown(version)}; {reads}")
-    check_keys(document, ("byparts", "format", *field_names(made)), ())
-    return {name: document[name] for name in field_names(made)}
+    check_keys(document, ("byparts", "format", *field_names(record)), ())
+    return {name: document[name] for name in field_names(record)}
 
 
 def _values(record: Any) -> tuple[Any, ...]:

@@ -105,15 +105,15 @@ def checked_facts(node: Node, kernel: Any) -> Facts:
         ) from error
 
 
-def _bytes(given: object) -> int:
-    size = index(given)  # type: ignore[arg-type]  # its TypeError is what we want
+def _bytes(value: object) -> int:
+    size = index(value)  # type: ignore[arg-type]  # its TypeError is what we want
     if size < 0:
         raise ValueError(f"workspace_bytes is {size}")
     return size
 
 
-def _position(given: object) -> int:
-    position = index(given)  # type: ignore[arg-type]  # likewise
+def _position(value: object) -> int:
+    position = index(value)  # type: ignore[arg-type]  # likewise
     if position < 0:
         raise ValueError(f"inplace has position {position}")
     return position

@@ -55,7 +55,7 @@ def order(
     before = peak_bytes(graph, external, kernels=known)
     for _ in range(ORDER_ROUNDS if len(graph.nodes) < LARGE_GRAPH else 1):
         tasks = Tasks(graph, external, known)
-        usual = min(max(40_000, 60 * len(tasks.given)), 300_000)
+        usual = min(max(40_000, 60 * len(tasks.graph_order)), 300_000)
         ordered = search(tasks, usual if effort is None else effort)
         if ordered.peak_bytes >= before:
             return graph

@@ -84,14 +84,14 @@ def _place_one(
     best = Portfolio(buffers, capacity)
     whole = Effort(effort, seconds)
     best.run(whole.part(_GREEDY))
-    bound = best.made.lower_bound_bytes
+    bound = best.placement.lower_bound_bytes
     hopeless = capacity is not None and bound > capacity
     search = None if best.done or hopeless else _search()
     if search:
         search.improve(best, whole.part(_SEARCH) if seconds is None else whole, seed)
-    if capacity is not None and best.made.arena_bytes > capacity:
-        raise _refusal(best.made, capacity)
-    return best.made
+    if capacity is not None and best.placement.arena_bytes > capacity:
+        raise _refusal(best.placement, capacity)
+    return best.placement
 
 
 def _search() -> ModuleType | None:
@@ -105,18 +105,18 @@ def _search() -> ModuleType | None:
     return search
 
 
-def _refusal(made: Placement, capacity: int) -> DoesNotFit:
+def _refusal(placement: Placement, capacity: int) -> DoesNotFit:
     from byparts_memplan.conflict import smallest_subset
 
-    proved, search = made.lower_bound_bytes > capacity, _search()
+    proved, search = placement.lower_bound_bytes > capacity, _search()
     decide = search.decide if search else None
-    subset = smallest_subset(made.buffers, capacity, decide=decide) if proved else ()
+    subset = smallest_subset(placement.buffers, capacity, decide=decide) if proved else ()
     why = "no placement exists" if proved else "no placement was found in time"
     named = f"; buffers {subset} alone do not fit" if 0 < len(subset) <= 10 else ""
     return DoesNotFit(
-        f"{len(made.buffers)} buffers do not fit in {capacity} bytes: {why}, the best found takes "
-        f"{made.arena_bytes}, lower bound {made.lower_bound_bytes}{named}",
-        made,
+        f"{len(placement.buffers)} buffers do not fit in {capacity} bytes: {why}, the best found "
+        f"takes {placement.arena_bytes}, lower bound {placement.lower_bound_bytes}{named}",
+        placement,
         proved,
         subset,
     )
@@ -137,10 +137,10 @@ def _capacity(
     return {name: checked_bytes(f"capacity of {name!r}", room) for name, room in some.items()}
 
 
-def _limit(name: str, given: float) -> float:
-    if not is_number(given) or given < 0:
-        raise PlanError(f"{name} is {given!r:.60}; expected a number, 0 or more")
-    return float(min(given, 1e18))
+def _limit(name: str, value: float) -> float:
+    if not is_number(value) or value < 0:
+        raise PlanError(f"{name} is {value!r:.60}; expected a number, 0 or more")
+    return float(min(value, 1e18))
 
 
 def _check_pinned(buffers: Sequence[Buffer]) -> None:

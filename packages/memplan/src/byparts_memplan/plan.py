@@ -254,8 +254,8 @@ def _buffers(sharing: Sharing, alignment: int) -> list[Buffer]:
 
 def _space_of(values: Values, step: int) -> str:
     """The space of a step: that of its first output, or else of its first input."""
-    made = range(values.first[step], values.first[step] + len(values.graph.nodes[step].outputs))
-    touched = [*made, *values.reads[step]]
+    written = range(values.first[step], values.first[step] + len(values.graph.nodes[step].outputs))
+    touched = [*written, *values.reads[step]]
     return values.space[values.root[touched[0]]] if touched else ""
 
 

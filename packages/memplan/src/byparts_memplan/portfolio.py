@@ -25,7 +25,7 @@ class Portfolio:
     """The best placement of one space's buffers so far.
 
     Attributes:
-        made: the placement.
+        placement: of all buffers.
         problem: the buffers that must be placed.
         capacity: the bytes asked for, if any.
         enough: with so many bytes the placement is not improved further.
@@ -35,7 +35,7 @@ class Portfolio:
     def __init__(self, buffers: tuple[Buffer, ...], capacity: int | None) -> None:
         offsets = tuple(sweep(buffers))
         top, bound = _top(buffers, offsets), lower_bound(buffers)
-        self.made = Placement(buffers, offsets, top, bound, "by sweep")
+        self.placement = Placement(buffers, offsets, top, bound, "by sweep")
         self.problem = Members(buffers)
         self.capacity, self.enough = capacity, max(bound, capacity or 0)
         pins = [b.pinned for b in self.problem.members]
@@ -44,7 +44,7 @@ class Portfolio:
     @property
     def done(self) -> bool:
         """Whether nothing smaller is asked for."""
-        return self.made.arena_bytes <= self.enough
+        return self.placement.arena_bytes <= self.enough
 
     def run(self, effort: Effort, how: str = "by", fixed: Mapping[int, int] | None = None) -> None:
         """Try all orders, each with the lowest and with the tightest gaps.
@@ -59,7 +59,9 @@ class Portfolio:
             for name, order in orders.items() or self.problem.orders():
                 orders[name] = order
                 some = effort.part(1, most=ORDER_EFFORT * len(order))
-                offsets = greedy(self.problem, order, fixed, self.made.arena_bytes, some, tight)
+                offsets = greedy(
+                    self.problem, order, fixed, self.placement.arena_bytes, some, tight
+                )
                 if offsets is not None:
                     self.keep(offsets, f"{how} {name}, {'tightest' if tight else 'lowest'} gap")
                 if self.done or effort.over:
@@ -67,9 +69,9 @@ class Portfolio:
 
     def keep(self, member_offsets: Sequence[int], how: str) -> None:
         """Keep these offsets of the members if their arena is smaller than the best so far."""
-        made, offsets = self.made, self.problem.offsets(member_offsets)
-        if (top := _top(made.buffers, offsets)) < made.arena_bytes:
-            self.made = Placement(made.buffers, offsets, top, made.lower_bound_bytes, how)
+        best, offsets = self.placement, self.problem.offsets(member_offsets)
+        if (top := _top(best.buffers, offsets)) < best.arena_bytes:
+            self.placement = Placement(best.buffers, offsets, top, best.lower_bound_bytes, how)
 
 
 def greedy(

@@ -129,8 +129,8 @@ def _names(graph: Graph | None) -> Callable[[int], str]:
         if graph is None:
             return f"%{v}"
         value = graph.values[v]
-        made = value.node.op.name if value.node is not None else getattr(value, "name", "")
-        return f"%{v} {made}".rstrip()
+        maker = value.node.op.name if value.node is not None else getattr(value, "name", "")
+        return f"%{v} {maker}".rstrip()
 
     return name
 

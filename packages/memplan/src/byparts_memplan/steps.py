@@ -142,12 +142,12 @@ class Steps:
 
         The last answer is remembered: who searches among sequences asks again and again.
         """
-        given = range(len(self.nodes)) if sequence is None else sequence
-        key = tuple(given)
+        order = range(len(self.nodes)) if sequence is None else sequence
+        key = tuple(order)
         if key != self._measured[0]:
             feeds, kept = set(self.feeds), self.kept
             ends = sum(self.size[k] for k in feeds), sum(self.size[k] for k in kept)
-            self._measured = key, max(*ends, *self.live_bytes(given), 0)
+            self._measured = key, max(*ends, *self.live_bytes(order), 0)
         return self._measured[1]
 
     def total_cost(self, sequence: Optional[Sequence[int]] = None) -> float:
@@ -245,7 +245,7 @@ def _again_from(
 ) -> Steps:
     kernels: Optional[Kernels] = None
     if facts is not None:
-        said = {node: Facts(*given) for node, given in zip(graph.nodes, facts, strict=True)}
+        said = {node: Facts(*fact) for node, fact in zip(graph.nodes, facts, strict=True)}
         kernels = said.__getitem__
     steps = Steps(graph, external=outside, kernels=kernels)
     steps.cost = cost

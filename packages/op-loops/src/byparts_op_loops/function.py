@@ -76,21 +76,24 @@ class Functions(Table[Rule]):
 
 def _in_wide(rule: Rule, op: Op, types: Sequence[TensorType]) -> Function:
     others = [TensorType(wide(t.dtype), t.shape) for t in types]
-    made = rule(op, others)
+    wider = rule(op, others)
     if others == list(types):
-        return made
+        return wider
     dtypes = [t.dtype for t in (*types, *op.infer(*types))]
-    return Function(of_narrow(made.func, dtypes), made.indices)
+    return Function(of_narrow(wider.func, dtypes), wider.indices)
 
 
 def _of_bits(rule: Rule, op: Op, types: Sequence[TensorType]) -> Function:
     """Only indices are computed with."""
-    made = rule(op, [TensorType(held(t.dtype), t.shape) for t in types])
-    if made.indices is None or wide(types[made.indices].dtype) == types[made.indices].dtype:
-        return made
-    dtypes = ["" if i != made.indices else t.dtype for i, t in enumerate(types)]
-    over = None if made.over is None else of_narrow(made.over, dtypes)
-    return replace(made, func=of_narrow(made.func, dtypes), over=over)
+    of_bits = rule(op, [TensorType(held(t.dtype), t.shape) for t in types])
+    if (
+        of_bits.indices is None
+        or wide(types[of_bits.indices].dtype) == types[of_bits.indices].dtype
+    ):
+        return of_bits
+    dtypes = ["" if i != of_bits.indices else t.dtype for i, t in enumerate(types)]
+    over = None if of_bits.over is None else of_narrow(of_bits.over, dtypes)
+    return replace(of_bits, func=of_narrow(of_bits.func, dtypes), over=over)
 
 
 function: Table[Rule] = Functions.lazily(  # op -> rule(op, types of inputs)

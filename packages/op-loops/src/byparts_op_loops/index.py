@@ -256,8 +256,8 @@ def _top_k(op: ops.TopK, types: Types) -> Function:
         clear = loops.over(op.k, lambda p: [Store("clear", (values, indices), (r, p), nothing)])
 
         def element(i: Expr) -> Body:
-            found = loops.over(op.k, lambda back: insert(r, i, back))
-            return (If(beats(x[r, i], r, const(op.k - 1)), found),)
+            inserts = loops.over(op.k, lambda back: insert(r, i, back))
+            return (If(beats(x[r, i], r, const(op.k - 1)), inserts),)
 
         return (*clear, *loops.over(n, element))
 

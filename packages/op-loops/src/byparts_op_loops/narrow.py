@@ -90,9 +90,9 @@ def of_narrow(func: Func, dtypes: Sequence[str]) -> Func:
 
 def _loads(func: Func, to: Mapping[Buffer, str], new: Mapping[Buffer, Buffer]) -> dict[Expr, Expr]:
     """Each load from an input, and what stands for it."""
-    found = {x for s in walk(func.body) for e in expressions(s) for x in loads(e)}
+    reads = {x for s in walk(func.body) for e in expressions(s) for x in loads(e)}
     inputs = set(func.params) - set(func.outputs)
-    some = [x for x in found if x.attr in new and x.attr in inputs]
+    some = [x for x in reads if x.attr in new and x.attr in inputs]
     return {x: loaded(new[x.attr][x.args], to[x.attr]) for x in some}
 
 

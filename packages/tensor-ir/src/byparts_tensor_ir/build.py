@@ -34,12 +34,12 @@ def of_arrays(func: Func, source: Any, call: Callable[..., object]) -> Any:
     """A function of NumPy arrays that calls code of addresses and sizes, and has `source`."""
 
     def run(*arrays: Any) -> None:
-        given = []
+        arguments = []
         for p, a in zip(func.params, arrays, strict=False):
             if not a.flags.c_contiguous:
                 raise ValueError(f"{func.name}: {p} got an array that is not contiguous")
-            given.append((a.shape, dtype_name(a.dtype)))
-        sizes = expression_sizes(func, given)
+            arguments.append((a.shape, dtype_name(a.dtype)))
+        sizes = expression_sizes(func, arguments)
         call([a.ctypes.data for a in arrays], [sizes[s] for s in func.sizes])
 
     run.source = source  # type: ignore[attr-defined]

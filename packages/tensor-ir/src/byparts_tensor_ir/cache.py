@@ -59,11 +59,13 @@ def _writable(directory: Path) -> Path:
             raise PermissionError(f"{directory} is read-only")
     except OSError as error:
         remove_left_behind(Path(tempfile.gettempdir()))
-        made, _ = new_folder(Path(tempfile.gettempdir()))  # locked and kept while the process lives
-        atexit.register(_remove, made, os.getpid())
+        folder, _ = new_folder(
+            Path(tempfile.gettempdir())
+        )  # locked and kept while the process lives
+        atexit.register(_remove, folder, os.getpid())
         how = "set BYPARTS_CACHE to a directory of yours, to compile once and not in each process"
-        warn(f"compiled code is kept in {made}: {error}; {how}", RuntimeWarning, stacklevel=2)
-        return made
+        warn(f"compiled code is kept in {folder}: {error}; {how}", RuntimeWarning, stacklevel=2)
+        return folder
     return directory
 
 
@@ -87,11 +89,11 @@ def kept(path: Path) -> bytes | None:
     return content
 
 
-def put(made: Path, target: Path) -> None:
+def put(file: Path, target: Path) -> None:
     """Move a file of the same file system there, with its sum; make room now and then."""
-    total = made.with_suffix(".sum")
-    total.write_text(hashlib.sha256(made.read_bytes()).hexdigest())
-    move(made, target)
+    total = file.with_suffix(".sum")
+    total.write_text(hashlib.sha256(file.read_bytes()).hexdigest())
+    move(file, target)
     move(total, target.with_suffix(".sum"))
     if next(_kept) % EVERY == 0:
         trim(target.parent)
@@ -112,9 +114,9 @@ def keep_text(name: str, text: str) -> None:
     """Keep a text; where there is no room it is made again in the next process."""
     whole = f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}"
     with suppress(OSError), working_folder(cache_directory()) as work:
-        made = work / "text"
-        made.write_bytes(whole.encode())  # as it is read: no other ends of lines
-        move(made, cache_directory() / name)
+        file = work / "text"
+        file.write_bytes(whole.encode())  # as it is read: no other ends of lines
+        move(file, cache_directory() / name)
 
 
 def keep_source(name: str, text: str) -> Path:
@@ -125,9 +127,9 @@ def keep_source(name: str, text: str) -> Path:
     """
     target = cache_directory() / name
     with working_folder(target.parent) as work:
-        made = work / "source"
-        made.write_text(text, encoding="utf-8")
-        move(made, target)
+        file = work / "source"
+        file.write_text(text, encoding="utf-8")
+        move(file, target)
     return target
 
 

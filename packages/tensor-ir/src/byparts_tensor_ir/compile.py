@@ -158,11 +158,11 @@ def shared_object(text: str, command: Sequence[str], header: bool = True) -> Pat
     if kept(target) is not None:
         return target
     with working_folder(directory) as work:
-        source, made = work / f"{key}.cc", work / f"{key}.so"
+        source, output = work / f"{key}.cc", work / f"{key}.so"
         source.write_text(text, encoding="utf-8")
         first = ["-include", str(_header(directory, command))] if header else []
-        _run([*command, *first, str(source)], made)
-        put(made, target)
+        _run([*command, *first, str(source)], output)
+        put(output, target)
     return target
 
 
@@ -180,14 +180,14 @@ def _header(directory: Path, command: Sequence[str]) -> Path:
     if is_private(header) and not often:
         return header
     with working_folder(directory) as work:
-        text, made = work / f"{key}.h", work / f"{key}.h.gch"
+        text, output = work / f"{key}.h", work / f"{key}.h.gch"
         text.write_text(HEADER, encoding="utf-8")
         if often:
             as_header = ["c++-header" if flag == "c++" else flag for flag in command]
-            _run([*[f for f in as_header if f != "-shared"], str(text)], made)
+            _run([*[f for f in as_header if f != "-shared"], str(text)], output)
         move(text, header)
         if often:
-            move(made, ready)
+            move(output, ready)
     if often:
         trim(directory)
     return header

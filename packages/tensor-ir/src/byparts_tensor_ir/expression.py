@@ -248,9 +248,9 @@ def _exact_half(x: Expr, half: str) -> Expr | None:
     first = 1 if x.op == "select" else 0
     if (x.op not in _EXACT and not first) or x.attr is not None:
         return None
-    made = [_exact_half(a, half) for a in x.args[first:]]
-    kept = [a for a in made if a is not None]
-    return make(x.op, (*x.args[:first], *kept), half) if len(kept) == len(made) else None
+    halves = [_exact_half(a, half) for a in x.args[first:]]
+    kept = [a for a in halves if a is not None]
+    return make(x.op, (*x.args[:first], *kept), half) if len(kept) == len(halves) else None
 
 
 _EXACT = ("neg", "abs", "min", "max", "floor", "ceil", "rint", "trunc")

@@ -54,13 +54,13 @@ class Box:
 
     def strides(self) -> tuple[Expr, ...]:
         """Elements from one index to the next, for each dimension of the operand."""
-        found = []
+        strides = []
         for d in self.dims:
             step = const(1)
             for extent in self.buffer.shape[d + 1 :]:
                 step = step * extent
-            found.append(step)
-        return tuple(found)
+            strides.append(step)
+        return tuple(strides)
 
 
 class Mismatch(Exception):
@@ -123,22 +123,22 @@ def operand_boxes(loop: For, wanted: Intrinsic) -> tuple[Box, ...]:
 
 def _nest(s: object) -> tuple[list[For], Store]:
     """The loops of a perfect nest, and the store in it."""
-    found: list[For] = []
+    loops: list[For] = []
     while isinstance(s, For):
-        found.append(s)
+        loops.append(s)
         if len(s.body) != 1:
             raise Mismatch(f"{s.name} holds {len(s.body)} statements, not one")
         s = s.body[0]
     if not isinstance(s, Store):
-        raise Mismatch(f"a condition stands below {found[-1].name}")
-    return found, s
+        raise Mismatch(f"a condition stands below {loops[-1].name}")
+    return loops, s
 
 
 class _Match:
     """An attempt to read loops as an intrinsic's: each axis is matched with a loop variable."""
 
     def __init__(self, by: dict[Expr, Expr]) -> None:
-        self.by, self.found = by, dict[Buffer, Box]()
+        self.by, self.matched = by, dict[Buffer, Box]()
 
     def boxes(self, meaning: Store, store: Store) -> dict[Buffer, Box]:
         if meaning.reducer is not store.reducer:
@@ -150,7 +150,7 @@ class _Match:
         self.equal(meaning.values[0], store.values[0])
         if any(load.attr is output for load in loads(store.values[0])):
             raise Mismatch(f"{output.name} is read and written")
-        return self.found
+        return self.matched
 
     def equal(self, a: Expr, b: Expr) -> None:
         """The value b is the intrinsic's value a."""
@@ -187,7 +187,7 @@ class _Match:
         if next(left, None) is not None:
             raise Mismatch(f"{buffer.name} varies along fewer dimensions than {operand}")
         box = Box(buffer, tuple(begin), tuple(dims))
-        if self.found.setdefault(operand, box) != box:
+        if self.matched.setdefault(operand, box) != box:
             raise Mismatch(f"two reads of {operand.name} begin at different elements")
 
     def moving(self, index: Expr) -> tuple[Expr, Expr]:

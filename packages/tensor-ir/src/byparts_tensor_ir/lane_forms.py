@@ -104,8 +104,8 @@ class LaneForms(Varying):
             return Block("block", first)
         if e.dtype == "bool":
             raise EmitError(f"a strided load of bool: {e}")
-        if step == -1 and (found := repeated(flat, lanes)):
-            return Block("repeated", found[1], found[0])
+        if step == -1 and (repetition := repeated(flat, lanes)):
+            return Block("repeated", repetition[1], repetition[0])
         return Block("every second", first) if step == 2 else Block("by lane", first)
 
     def select(self, e: Expr, lanes: Lanes) -> str:

@@ -113,12 +113,12 @@ def _visit(tensor: Buffer, order: list[Tensor], hidden: tuple[Buffer, ...]) -> N
 
 def _reads(tensor: Tensor) -> list[Buffer]:
     rules = [t.rule for t in tensor.group if t.rule is not None]
-    found: dict[Buffer, None] = {}
+    buffers: dict[Buffer, None] = {}
     for rule in rules:
         values = (rule,) if isinstance(rule, Expr) else (*rule.values, rule.where)
         for value in [v for v in values if v is not None]:
-            found.update(dict.fromkeys(load.attr for load in loads(value)))
-    return list(found)
+            buffers.update(dict.fromkeys(load.attr for load in loads(value)))
+    return list(buffers)
 
 
 def _nest_of(tensor: Tensor, names: Mapping[Buffer, str]) -> tuple[Statement, ...]:
@@ -152,8 +152,8 @@ def block_name(tensor: Tensor, names: Mapping[Buffer, str]) -> str:
 def loop_names(tensor: Tensor, names: Mapping[Buffer, str]) -> dict[Expr, str]:
     """The name of the loop of each axis of a tensor's rule."""
     block = block_name(tensor, names)
-    given = tensor.name if len(tensor.group) < 2 else tensor.name[:-1]
-    loops = {a: block + a.attr.name.removeprefix(given) for a in tensor.axes}
+    name = tensor.name if len(tensor.group) < 2 else tensor.name[:-1]
+    loops = {a: block + a.attr.name.removeprefix(name) for a in tensor.axes}
     if isinstance(tensor.rule, Reduction):
         loops |= {a: f"{block}_{a.attr.name}" for a in tensor.rule.axes}
     return loops

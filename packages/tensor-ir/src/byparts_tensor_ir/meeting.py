@@ -69,13 +69,13 @@ def run_block(threads: Sequence[Arrivals], name: str, random: Random) -> Arrival
 
 def _whole_warps(waiting: dict[int, Arrival], size: int) -> dict[int, Any]:
     """Results of a collective, for each thread whose whole warp waits at the same collective."""
-    given: dict[int, Any] = {}
+    results: dict[int, Any] = {}
     for first in range(0, size - size % WARP, WARP):
         lanes = [waiting[t] for t in range(first, first + WARP) if t in waiting]
         together = len(lanes) == WARP and len({s for s, _ in lanes}) == 1
         if together and isinstance(lanes[0][0], Collective):
-            given |= zip(range(first, first + WARP), _met(lanes), strict=True)
-    return given
+            results |= zip(range(first, first + WARP), _met(lanes), strict=True)
+    return results
 
 
 def _met(lanes: Sequence[Arrival]) -> list[Any]:

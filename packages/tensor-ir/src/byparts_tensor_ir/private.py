@@ -60,10 +60,10 @@ def is_private(path: Path) -> bool:
     return ours and not stat.st_mode & _OTHERS_WRITE
 
 
-def move(made: Path, target: Path) -> None:
+def move(file: Path, target: Path) -> None:
     """Give a file its final name in a folder of the same file system; nobody else may write it."""
-    made.chmod(0o600)
-    os.replace(made, target)
+    file.chmod(0o600)
+    os.replace(file, target)
 
 
 @contextmanager

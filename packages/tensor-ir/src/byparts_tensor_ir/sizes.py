@@ -17,22 +17,24 @@ def dtype_name(dtype: Any) -> str:
     return f"{dtype.kind}{8 * dtype.itemsize}"
 
 
-def expression_sizes(func: Func, given: Sequence[tuple[tuple[int, ...], str]]) -> dict[Expr, int]:
+def expression_sizes(
+    func: Func, arguments: Sequence[tuple[tuple[int, ...], str]]
+) -> dict[Expr, int]:
     """The sizes that shapes of arguments give.
 
     Args:
         func: the function that is called.
-        given: (shape, dtype) of each argument.
+        arguments: (shape, dtype) of each argument.
 
     Raises:
         ValueError: another number of arguments, another rank or dtype, or an extent that does not
             fit; says which, with both numbers.
     """
-    if len(given) != len(func.params):
-        raise ValueError(f"{func.name} takes {len(func.params)} arrays, not {len(given)}")
+    if len(arguments) != len(func.params):
+        raise ValueError(f"{func.name} takes {len(func.params)} arrays, not {len(arguments)}")
     sizes: dict[Expr, int] = {}
     later = []
-    for param, (shape, dtype) in zip(func.params, given, strict=True):
+    for param, (shape, dtype) in zip(func.params, arguments, strict=True):
         if dtype != param.dtype or len(shape) != len(param.shape):
             raise ValueError(f"{func.name}: {param} got an array of {dtype}{list(shape)}")
         for axis, (extent, n) in enumerate(zip(param.shape, shape, strict=True)):

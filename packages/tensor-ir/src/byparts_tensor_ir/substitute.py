@@ -166,13 +166,13 @@ def subexpressions(e: Expr) -> Iterator[Expr]:
             todo += [(a, False) for a in reversed(x.args)]
 
 
-def containing(found: Iterable[Expr], wanted: Callable[[Expr], bool]) -> set[Expr]:
+def containing(roots: Iterable[Expr], wanted: Callable[[Expr], bool]) -> set[Expr]:
     """Select the expressions and subexpressions that are wanted or contain a wanted one.
 
     O(nodes of all together).
     """
     known: dict[Expr, bool] = {}
-    for e in found:
+    for e in roots:
         todo = [e]
         while todo:
             x = todo[-1]

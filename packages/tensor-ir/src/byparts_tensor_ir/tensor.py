@@ -158,10 +158,10 @@ def compute(
     extents = tuple([as_expr(d) for d in (shape if isinstance(shape, Sequence) else (shape,))])
     names = _argument_names(rule, len(extents), name)
     axes = tuple([variable(f"{name}_{a}", d) for a, d in zip(names, extents, strict=True)])
-    made = rule(*axes)
-    elements: list[Union[Elements]] = list(made) if isinstance(made, tuple) else [made]
-    if isinstance(made, Reduction):
-        elements = [made] * len(made.values)
+    result = rule(*axes)
+    elements: list[Union[Elements]] = list(result) if isinstance(result, tuple) else [result]
+    if isinstance(result, Reduction):
+        elements = [result] * len(result.values)
     group: list[Tensor] = []
     for k, element in enumerate(elements):
         if not isinstance(element, (Expr, Reduction)):
@@ -314,12 +314,12 @@ def comm_reducer(
     """
 
     def combined(a: Sequence[Expr], b: Sequence[Expr]) -> tuple[Expr, ...]:
-        made = combine(a[0], b[0]) if len(a) == 1 else combine(tuple(a), tuple(b))
-        return made if isinstance(made, tuple) else (made,)
+        result = combine(a[0], b[0]) if len(a) == 1 else combine(tuple(a), tuple(b))
+        return result if isinstance(result, tuple) else (result,)
 
     def identities(dtype: str) -> tuple[float, ...]:
-        made = identity(dtype)
-        return made if isinstance(made, tuple) else (made,)
+        result = identity(dtype)
+        return result if isinstance(result, tuple) else (result,)
 
     reducer = Reducer(name, identities, combined)
 

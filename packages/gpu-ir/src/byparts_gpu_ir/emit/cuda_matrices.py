@@ -136,9 +136,9 @@ class CudaMatrices:
         operands = f"{held}, {at}" if loads else f"{at}, {held}"
         register = "f" if sums else "r"
         place = self.values.element(s.memory, s.index)
-        given = [f'"l"(&{place})', f'"r"({self.values.index(s.stride)})']
+        address_and_stride = [f'"l"(&{place})', f'"r"({self.values.index(s.stride)})']
         outputs = _all(f"={register}", parts) if loads else []
-        inputs = given if loads else [*_all(register, parts), *given]
+        inputs = address_and_stride if loads else [*_all(register, parts), *address_and_stride]
         space = s.memory.scope
         address = f"{{ .reg .u64 place; cvta.to.{space}.u64 place, %{n};"
         text = f"{address} {name}.{space}.{kind} {operands}, %{n + 1}; }}"

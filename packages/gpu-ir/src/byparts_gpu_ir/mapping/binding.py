@@ -66,17 +66,17 @@ def _indices(rows: Rows, block: Expr, team: Team, thread: Expr) -> dict[Expr, Ex
 
     Where the rows of a block differ in the last alone, the others are the same for all its threads.
     """
-    found: dict[Expr, Expr] = {}
+    values: dict[Expr, Expr] = {}
     loops = list(rows.loops)
     left = block * team.teams + team.number(thread)
     if len(loops) > 1 and loops[-1].attr.extent.attr % team.teams == 0:
         v = loops.pop()
         blocks = int(v.attr.extent.attr) // team.teams
-        found[v] = block % blocks * team.teams + team.number(thread) + v.attr.low
+        values[v] = block % blocks * team.teams + team.number(thread) + v.attr.low
         left = block // blocks
     for v in reversed(loops[1:]):
-        found[v] = left % v.attr.extent + v.attr.low
+        values[v] = left % v.attr.extent + v.attr.low
         left = left // v.attr.extent
     for v in loops[:1]:
-        found[v] = left + v.attr.low
-    return found
+        values[v] = left + v.attr.low
+    return values

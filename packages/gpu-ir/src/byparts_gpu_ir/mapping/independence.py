@@ -74,11 +74,11 @@ def surroundings(func: Func, inplace: Pairs) -> Surroundings:
 
 def used(statements: Iterable[Statement]) -> dict[Buffer, None]:
     """The buffers that statements read or write, in the order of first mention."""
-    found: dict[Buffer, None] = {}
+    buffers: dict[Buffer, None] = {}
     for s in walk(list(statements)):
-        found.update(dict.fromkeys(x.attr for e in expressions(s) for x in loads(e)))
-        found.update(dict.fromkeys(s.targets if isinstance(s, Store) else ()))
-    return found
+        buffers.update(dict.fromkeys(x.attr for e in expressions(s) for x in loads(e)))
+        buffers.update(dict.fromkeys(s.targets if isinstance(s, Store) else ()))
+    return buffers
 
 
 def written(statements: Iterable[Statement]) -> dict[Buffer, None]:
@@ -89,13 +89,13 @@ def written(statements: Iterable[Statement]) -> dict[Buffer, None]:
 
 def chain(s: Statement) -> list[For]:
     """The loops of which each is all that the one around it does, outermost first."""
-    found: list[For] = []
+    loops: list[For] = []
     while isinstance(s, For):
-        found.append(s)
+        loops.append(s)
         if len(s.body) != 1:
             break
         s = s.body[0]
-    return found
+    return loops
 
 
 def has_loops(statements: Iterable[Statement]) -> bool:

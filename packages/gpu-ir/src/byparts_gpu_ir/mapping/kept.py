@@ -93,14 +93,14 @@ class Keeper:
         loops = {x.var for x in p.loops}
         inner = {x.var for x in walk(p.body) if isinstance(x, For)}
         by = {x.var: v + x.var.attr.low for x, v in zip(p.loops, own, strict=True)}
-        found: dict[Key, None] = {}
+        keys: dict[Key, None] = {}
         for load in [x for s in walk(p.body) for e in expressions(s) for x in loads(e)]:
             here = variables(load)
             own_round = loops <= here and not here & inner
             plain = load.attr.scope == "global" and loads(load) == [load] and is_safe(load)
             if own_round and plain:
-                found[share, substituted(load, by)] = None
-        return list(found)
+                keys[share, substituted(load, by)] = None
+        return list(keys)
 
     def _fits(self, share: Share, load: Expr) -> bool:
         size = share.elements * max(4, BYTES[load.dtype])
@@ -119,10 +119,10 @@ class Keeper:
         name = f"{load.attr.name}_row"
         number = sum(b.name.startswith(name) for b in self.buffers)
         shape = tuple([v.attr.extent for v in self.variables[share]])
-        made = Buffer(f"{name}{number or ''}", shape, load.dtype, "local")
-        self.buffers.append(made)
+        row = Buffer(f"{name}{number or ''}", shape, load.dtype, "local")
+        self.buffers.append(row)
         self.left_bytes -= share.elements * max(4, BYTES[load.dtype])
-        return made
+        return row
 
     def _with(self, p: Shared, share: Share, load: Expr, buffer: Buffer, first: bool) -> Shared:
         """The phase with what is kept in place of what it reads; the first one keeps it."""

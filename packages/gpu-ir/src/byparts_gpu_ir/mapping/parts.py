@@ -88,8 +88,8 @@ def _to_split(loop: For, nest: Sequence[For], around: Surroundings) -> bool:
     if loop.extent.op != "const" or loop.var.attr.low:
         return False
     moved = For(loop.var, _without(nest, loop))
-    found = [s for s, _ in stores_with_paths([moved]) if _over(s, loop)]
-    return bool(found) and around.independent(moved, reductions=True)
+    sums = [s for s, _ in stores_with_paths([moved]) if _over(s, loop)]
+    return bool(sums) and around.independent(moved, reductions=True)
 
 
 def _without(nest: Sequence[For], loop: For) -> tuple[Statement, ...]:

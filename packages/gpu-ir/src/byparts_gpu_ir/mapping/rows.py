@@ -146,12 +146,12 @@ def _without(s: Statement, loop: For, var: Expr) -> tuple[Statement, ...]:
 
 def indices_of(buffer: Buffer, statements: Sequence[Statement]) -> list[Index]:
     """Indices at which the statements read and write a buffer."""
-    found: list[Index] = []
+    indices: list[Index] = []
     for s in walk(statements):
-        found += [x.args for e in expressions(s) for x in loads(e) if x.attr is buffer]
+        indices += [x.args for e in expressions(s) for x in loads(e) if x.attr is buffer]
         if isinstance(s, Store) and buffer in s.targets:
-            found.append(s.index)
-    return found
+            indices.append(s.index)
+    return indices
 
 
 def _one_row(indices: Sequence[Index], dimension: int, rows: Sequence[Expr]) -> bool:

@@ -64,13 +64,13 @@ class Share:
     def indices(self, vector: Expr, lane: Expr) -> list[Expr]:
         """The value of each loop's variable, counted from 0, in a lane of a vector."""
         inner = [*self.extents[:-1], self.extents[-1] // self.lanes]
-        found = []
+        values = []
         for n in reversed(inner[1:]):
-            found.append(vector % n)
+            values.append(vector % n)
             vector = vector // n
-        found.append(vector)
-        found[0] = found[0] * self.lanes + lane
-        return found[::-1]
+        values.append(vector)
+        values[0] = values[0] * self.lanes + lane
+        return values[::-1]
 
 
 def shares_of(phases: Iterable[Shared], size: int) -> dict[Shared, Share]:
@@ -89,8 +89,8 @@ def vector_lanes(var: Expr, body: Sequence[Statement]) -> int:
 
     1 if they are none; 0 if only memory of the row is touched, for which nothing matters.
     """
-    found = [a for s, _ in stores_with_paths(body) for a in accesses(s)]
-    outside = [a for a in found if a.buffer.scope == "global"]
+    touched = [a for s, _ in stores_with_paths(body) for a in accesses(s)]
+    outside = [a for a in touched if a.buffer.scope == "global"]
     strides = {a.stride(var) for a in outside}
     if not strides - {0} and all(isinstance(s, Store) for s in body):
         return 0
@@ -103,11 +103,11 @@ def vector_lanes(var: Expr, body: Sequence[Statement]) -> int:
     return lanes
 
 
-def _whole(lanes: int, var: Expr, found: Sequence[Access]) -> bool:
+def _whole(lanes: int, var: Expr, touched: Sequence[Access]) -> bool:
     """Whether vectors begin at multiples of their lanes, and fill the loop."""
     if int(var.attr.extent.attr) % lanes:
         return False
-    for a in found:
+    for a in touched:
         if a.stride(var) == 1:
             coefficients, constant = terms(flat_index(a.buffer, a.at) - var)
             if any(c % lanes for c in (*coefficients.values(), constant)):

@@ -34,13 +34,13 @@ class Stage:
         conditions: around all of them.
         rows: the statements.
         machine: that runs them.
-        given: who does a row, if that is chosen already.
+        fixed_team: that takes a row, if it is chosen already; else the best one does.
     """
 
     conditions: tuple[Expr, ...]
     rows: Rows
     machine: Machine
-    given: Team | None = None
+    fixed_team: Team | None = None
 
     @cached_property
     def phases(self) -> tuple[Phase, ...]:
@@ -49,8 +49,8 @@ class Stage:
 
     @property
     def team(self) -> Team:
-        """The team that takes a row: the one that was given, else the best one."""
-        return self.given or self.best_team
+        """The team that takes a row: the fixed one, else the best one."""
+        return self.fixed_team or self.best_team
 
     @cached_property
     def best_team(self) -> Team:
@@ -62,7 +62,7 @@ class Stage:
         team = resized(self.team, threads, self.phases)
         if team is None:
             return self
-        other = replace(self, given=team)
+        other = replace(self, fixed_team=team)
         return other if other.seconds < self.seconds + self.machine.launch_s else self
 
     @cached_property
@@ -87,7 +87,7 @@ class Stage:
 
 
 Item = tuple[tuple[Expr, ...], Statement]  # conditions around it, and a statement
-Found = list[tuple[int, int, Stage]]  # first item, one past the last, and their stage
+Spans = list[tuple[int, int, Stage]]  # first item, one past the last, and their stage
 
 
 class Stages:
@@ -133,20 +133,20 @@ class Stages:
             out += [(conditions, x) for x in (*steps.first, *steps.second)]
         return out
 
-    def _joined(self, items: Sequence[Item]) -> Found:
+    def _joined(self, items: Sequence[Item]) -> Spans:
         """Items as stages: each joins the one before where that is faster."""
-        found: Found = []
+        stages: Spans = []
         for k in range(len(items)):
-            found.append((k, k + 1, self._stage(items, k, k + 1)))
-            while (both := self._last_two(items, found)) is not None:
-                found[-2:] = [both]
-        return found
+            stages.append((k, k + 1, self._stage(items, k, k + 1)))
+            while (both := self._last_two(items, stages)) is not None:
+                stages[-2:] = [both]
+        return stages
 
-    def _last_two(self, items: Sequence[Item], found: Found) -> tuple[int, int, Stage] | None:
+    def _last_two(self, items: Sequence[Item], stages: Spans) -> tuple[int, int, Stage] | None:
         """The last two stages as one, where they have memory in common and that is faster."""
-        if len(found) < 2 or found[-2][2].conditions != found[-1][2].conditions:
+        if len(stages) < 2 or stages[-2][2].conditions != stages[-1][2].conditions:
             return None
-        (first, middle, a), (_, end, b) = found[-2:]
+        (first, middle, a), (_, end, b) = stages[-2:]
         if not _share(items[first:middle], items[middle:end]):
             return None
         both = self._stage(items, first, end)
@@ -186,8 +186,8 @@ class Stages:
         return Stage(known, rows.without_dimensions(), self.machine)
 
 
-def _seconds(found: Found) -> float:
-    return sum(stage.seconds for _, _, stage in found)
+def _seconds(stages: Spans) -> float:
+    return sum(stage.seconds for _, _, stage in stages)
 
 
 def _share(some: Sequence[Item], others: Sequence[Item]) -> bool:

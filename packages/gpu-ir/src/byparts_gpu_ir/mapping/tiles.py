@@ -88,16 +88,16 @@ def _turned(stage: Stage) -> _Turned | None:
     j = next((v for v in wide if Access(target, store.index).stride(v) == 1), None)
     if j is None or target.scope != "global":
         return None
-    found: dict[Expr, list[Expr]] = {}
+    far_reads: dict[Expr, list[Expr]] = {}
     for read in dict.fromkeys(loads(store.values[0])):
         access = Access(read.attr, read.args)
         far = access.stride(j) not in (None, -1, 0, 1)
         for i in wide if far and is_safe(read) and memory(read.attr) is not memory(target) else ():
             if access.stride(i) == 1:
-                found.setdefault(i, []).append(read)
-    if not found:
+                far_reads.setdefault(i, []).append(read)
+    if not far_reads:
         return None
-    i, reads = max(found.items(), key=lambda item: len(item[1]))
+    i, reads = max(far_reads.items(), key=lambda item: len(item[1]))
     return _Turned(store, i, j, tuple(reads))
 
 

@@ -163,7 +163,8 @@ class Backend(Frozen):
         """The kernels for the op on inputs whose types have named dimensions.  Nothing is run.
 
         A rule on arrays serves all sizes.  A rule that compiles does so if it takes named
-        dimensions and does not refuse these; else it is asked again for each size.
+        dimensions and does not refuse these; else the family is not `shared`: its rule is asked
+        again for each size, and a program prefers another backend that serves all.
 
         Raises:
             MissingRule: there is no rule, or its backend does not take these dtypes.

@@ -82,7 +82,8 @@ class Table(Generic[R]):
         Args:
             ops: classes.
             symbolic: whether the rule takes types of named dimensions, too.  For these it gives a
-                `KernelFamily`, or raises `Refused`; then it is asked again for each size.
+                `KernelFamily`, or raises `Refused`; then the node goes to the next backend that
+                serves all sizes, and only where there is none is the rule asked for each size.
 
         Raises:
             GraphError: as `on`.

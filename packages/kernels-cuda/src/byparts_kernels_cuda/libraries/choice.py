@@ -1,32 +1,25 @@
 """Choice of the faster of two ways to compute the same on a GPU, measured once.
 
-Both run a few times on scratch memory when a kernel is first bound; the answer is kept on disk for
-this kind of GPU and this library.  `BYPARTS_MEASURE=0` measures nothing and asks nobody: then a
-rule decides, always alike.
+Both run a few times on scratch memory when a kernel is first bound; `byparts_op_loops.measured`
+keeps the answer for this kind of GPU and this library.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import byref, c_float
-from functools import lru_cache
 
 from byparts_graph_ir.backend.kernel import Run
-from byparts_graph_ir.fork import make_lock
 from byparts_kernels_cuda.driver.errors import DeviceMemoryError
 from byparts_kernels_cuda.gpu import Gpu
 from byparts_kernels_cuda.launch import PACKAGES
 from byparts_kernels_cuda.memory import DeviceMemory, Event
+from byparts_op_loops import measured
 from byparts_op_loops.keys import short_key
-from byparts_tensor_ir.cache import keep_text, kept_text
 
 MOST_SCRATCH_BYTES = 1 << 30  # of more nothing is measured
 _ROUNDS, _CALLS = 5, 4  # measurements of each way; calls of one
 _FILL = 0x3C  # bytes that are small numbers of every float
-_lock = make_lock()
 Ways = Mapping[str, Callable[[Sequence[int]], Run]]  # name -> run on blocks at these addresses
 
 
@@ -40,17 +33,12 @@ def fastest(gpu: Gpu, key: str, ways: Ways, sizes_bytes: Sequence[int], rule: st
         sizes_bytes: of the blocks of scratch memory that each needs.
         rule: the answer where nothing is measured.
     """
-    if os.environ.get("BYPARTS_MEASURE", "1") == "0" or sum(sizes_bytes) > MOST_SCRATCH_BYTES:
+    if not measured.measures() or sum(sizes_bytes) > MOST_SCRATCH_BYTES:
         return rule
-    with _lock:  # nobody else's measurement runs beside this one
-        answers, name = _answers(_file(gpu)), _file(gpu)
-        if answers.get(key) not in ways:
-            try:
-                answers[key] = _measured(gpu, ways, sizes_bytes)
-            except DeviceMemoryError:
-                return rule
-            keep_text(name, json.dumps({**_read(name), **answers}))
-        return answers[key]
+    try:
+        return measured.fastest(_file(gpu), key, ways, lambda: _measured(gpu, ways, sizes_bytes))
+    except DeviceMemoryError:
+        return rule
 
 
 def _measured(gpu: Gpu, ways: Ways, sizes_bytes: Sequence[int]) -> str:
@@ -75,21 +63,5 @@ def _measured(gpu: Gpu, ways: Ways, sizes_bytes: Sequence[int]) -> str:
 
 
 def _file(gpu: Gpu) -> str:
-    ours = short_key(PACKAGES, ())  # what was fastest is so for this code
-    about = f"{gpu.title}\0{ours}"
-    return f"fastest-cuda-{hashlib.sha256(about.encode()).hexdigest()[:16]}.json"
-
-
-def _answers(name: str) -> dict[str, str]:
-    return _of_file(os.environ.get("BYPARTS_CACHE", ""), name)
-
-
-@lru_cache(maxsize=8)
-def _of_file(_: str, name: str) -> dict[str, str]:
-    """Answers that a file remembers; always the same dictionary for it, which grows."""
-    return _read(name)
-
-
-def _read(name: str) -> dict[str, str]:
-    found = json.loads(kept_text(name) or "{}")
-    return {k: v for k, v in found.items() if isinstance(v, str)}
+    ours = short_key(PACKAGES, ()) or ""  # what was fastest is so for this code
+    return measured.file_of("fastest-cuda", gpu.title, ours)

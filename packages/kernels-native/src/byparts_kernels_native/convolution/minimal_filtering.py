@@ -40,11 +40,11 @@ def matrices(m: int, r: int) -> tuple[Matrix, Matrix, Matrix]:
 
 def _with_roots(roots: Iterable[Fraction]) -> list[Fraction]:
     """Coefficients of the product of (x - root), from that of x^0 on."""
-    found = [Fraction(1)]
+    coefficients = [Fraction(1)]
     for root in roots:
-        shifted, same = [Fraction(0), *found], [*found, Fraction(0)]
-        found = [a - root * b for a, b in zip(shifted, same, strict=True)]
-    return found
+        shifted, same = [Fraction(0), *coefficients], [*coefficients, Fraction(0)]
+        coefficients = [a - root * b for a, b in zip(shifted, same, strict=True)]
+    return coefficients
 
 
 class Statements:

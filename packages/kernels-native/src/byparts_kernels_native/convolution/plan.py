@@ -282,12 +282,12 @@ def _reached(phases: Sequence[Sequence[_Phase]]) -> tuple[Pair, Pair]:
 def _phases(op: Conv2dTranspose, axis: int, kernel: int, extent: int) -> list[_Phase]:
     """Phases of the rows (axis 0) or columns (axis 1) of y that some tap reaches."""
     stride, dilation, top = op.strides[axis], op.dilations[axis], op.padding[axis][0]
-    found = []
+    phases = []
     for row in range(min(stride, extent)):
         taps = [u for u in range(kernel) if (row + top - u * dilation) % stride == 0]
         if taps:
             first = (row + top - taps[-1] * dilation) // stride
             common = gcd(stride, dilation)
             shape = (-(-(extent - row) // stride), len(taps), first, dilation // common)
-            found.append(_Phase(row, *shape, taps[-1], stride // common))
-    return found
+            phases.append(_Phase(row, *shape, taps[-1], stride // common))
+    return phases

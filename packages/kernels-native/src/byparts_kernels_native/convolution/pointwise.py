@@ -29,9 +29,9 @@ def pointwise(op: Any, types: Sequence[TensorType], constant: bool) -> Kernel | 
         return matmul(MatMul(transpose_b=back), (rows, flat), frozenset({1} if constant else ()))
     lead = x.dims[:1] if x.dims[0] > 1 else ()
     pixels = TensorType(x.dtype, (*lead, x.dims[1], prod(x.dims[2:])))
-    made = matmul(MatMul(transpose_a=back), (TensorType(w.dtype, (o, i)), pixels), frozenset())
+    product = matmul(MatMul(transpose_a=back), (TensorType(w.dtype, (o, i)), pixels), frozenset())
 
     def bind(inputs: Sequence[int], outputs: Sequence[int], memory: Any, kept: Any) -> Run:
-        return made.bind([inputs[1], inputs[0]], outputs, memory, kept)
+        return product.bind([inputs[1], inputs[0]], outputs, memory, kept)
 
-    return replace(made, bind=bind)
+    return replace(product, bind=bind)

@@ -87,9 +87,9 @@ def make_static(graph: Graph, dims: Mapping[str, int], shapes: Shapes) -> Graph:
         if shape is not None:
             shape = tuple([dimension(d, dims) for d in shape])
         types.append(TensorType(v.type.dtype, shape))
-    made = specialize(graph, types)
-    _check_static(made, names)
-    return made
+    static = specialize(graph, types)
+    _check_static(static, names)
+    return static
 
 
 def external_inputs(graph: Graph, patterns: Sequence[str]) -> frozenset[int]:

@@ -134,24 +134,24 @@ def _place(args: argparse.Namespace) -> int:
     _check_pinned(args.file, ids, buffers)
     try:
         with _patience(args.time_limit):
-            made = place(buffers, capacity, time_limit_s=args.time_limit, seed=args.seed)
+            placement = place(buffers, capacity, time_limit_s=args.time_limit, seed=args.seed)
         failed = None
     except DoesNotFit as error:
-        made, failed = error.placement, error
-    check(buffers, made.offsets, made.arenas, ids)
+        placement, failed = error.placement, error
+    check(buffers, placement.offsets, placement.arenas, ids)
     if args.json:
-        _print(json_of(ids, made, failed))
+        _print(json_of(ids, placement, failed))
     elif not failed:
-        _print(write_placement(ids, made))
+        _print(write_placement(ids, placement))
     if args.draw:
-        _say(made.draw())
+        _say(placement.draw())
     if failed:
         _say(refusal(ids, failed, capacity, perf_counter() - start))
     else:
-        _say(f"{summary(made)}; {perf_counter() - start:.2f} s")
+        _say(f"{summary(placement)}; {perf_counter() - start:.2f} s")
     if args.svg:
         with open(args.svg, "w", encoding="utf-8") as file:
-            file.write(made.svg(ids))
+            file.write(placement.svg(ids))
     return 1 if failed else 0
 
 
@@ -179,14 +179,14 @@ def _read(file: str) -> tuple[tuple[str, ...], tuple[Buffer, ...]]:
 
 
 def _capacities(
-    given: Sequence[tuple[str | None, int]], buffers: Sequence[Buffer]
+    amounts: Sequence[tuple[str | None, int]], buffers: Sequence[Buffer]
 ) -> int | Mapping[str, int] | None:
     """The capacity of every space, or of each by name."""
     named: dict[str, int] = {}
-    for name, amount in given:
+    for name, amount in amounts:
         if name is not None and named.setdefault(name, amount) != amount:
             raise PlanError(f"--capacity: {name}={named[name]} and {name}={amount}; give one")
-    plain = [amount for name, amount in given if name is None]
+    plain = [amount for name, amount in amounts if name is None]
     if plain and (named or len(plain) > 1):
         raise PlanError("--capacity: give one N for every space, or NAME=N for each")
     spaces = dict.fromkeys([b.space for b in buffers])

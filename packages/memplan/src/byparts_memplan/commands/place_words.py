@@ -15,14 +15,14 @@ JSON_FORMAT = 1
 _MOST_NAMED = 40  # buffers of a reason
 
 
-def summary(made: Placement) -> str:
+def summary(placement: Placement) -> str:
     """A line for what was placed."""
-    bound = made.lower_bound_bytes
-    over = 100 * (made.arena_bytes / bound - 1) if bound else 0
-    verdict = "none is smaller" if made.optimal else f"it is {over:.2f} % over"
+    bound = placement.lower_bound_bytes
+    over = 100 * (placement.arena_bytes / bound - 1) if bound else 0
+    verdict = "none is smaller" if placement.optimal else f"it is {over:.2f} % over"
     return (
-        f"placed {len(made.buffers)} buffers in {made.arena_bytes} bytes "
-        f"({human(made.arena_bytes)}); lower bound {bound}: {verdict}; {made.how}"
+        f"placed {len(placement.buffers)} buffers in {placement.arena_bytes} bytes "
+        f"({human(placement.arena_bytes)}); lower bound {bound}: {verdict}; {placement.how}"
     )
 
 
@@ -33,14 +33,14 @@ def refusal(
     time_s: float,
 ) -> str:
     """Why the buffers do not fit, with the ids of the file; some lines."""
-    made = failed.placement
+    placement = failed.placement
     proof = "proved" if failed.proved else f"not proved: none was found in {time_s:.2f} s"
     lines = [
-        f"{len(made.buffers)} buffers do not fit in {_told(capacity)} bytes; {proof}",
-        f"the best found takes {made.arena_bytes}; lower bound {made.lower_bound_bytes}",
+        f"{len(placement.buffers)} buffers do not fit in {_told(capacity)} bytes; {proof}",
+        f"the best found takes {placement.arena_bytes}; lower bound {placement.lower_bound_bytes}",
     ]
     if failed.subset:
-        lines += _reason(ids, made.buffers, failed.subset)
+        lines += _reason(ids, placement.buffers, failed.subset)
     return "\n".join(lines)
 
 
@@ -82,18 +82,18 @@ def _table(ids: Sequence[str], buffers: Sequence[Buffer]) -> list[str]:
     ]
 
 
-def json_of(ids: Sequence[str], made: Placement, failed: DoesNotFit | None) -> str:
+def json_of(ids: Sequence[str], placement: Placement, failed: DoesNotFit | None) -> str:
     """The answer as JSON; `byparts_memplan.__main__` describes its fields."""
     fields: dict[str, object] = {
         "byparts": "offsets",
         "format": JSON_FORMAT,
         "fits": failed is None,
-        "arena_bytes": made.arena_bytes,
-        "lower_bound_bytes": made.lower_bound_bytes,
-        "optimal": made.optimal,
-        "how": made.how,
-        "arenas": made.arenas,
-        "offsets": dict(zip(ids, made.offsets, strict=True)),
+        "arena_bytes": placement.arena_bytes,
+        "lower_bound_bytes": placement.lower_bound_bytes,
+        "optimal": placement.optimal,
+        "how": placement.how,
+        "arenas": placement.arenas,
+        "offsets": dict(zip(ids, placement.offsets, strict=True)),
     }
     if failed is not None:
         fields["proved"] = failed.proved

@@ -55,24 +55,24 @@ def _run(options: argparse.Namespace) -> int:
     check_places([options.svg, options.curve])
     graph, external = static_graph(options)
     kernels = kernels_of(options)
-    stages, made = _made(options, graph, external, kernels)
+    stages, plan = _stages_and_plan(options, graph, external, kernels)
     graph = list(stages.values())[-1]
     if options.check:
         from byparts_memplan.check_plan import check_plan  # slow on purpose: only when asked for
 
-        check_plan(graph, made, kernels)
-    for line in _said(options, stages, external, kernels, made):
+        check_plan(graph, plan, kernels)
+    for line in _said(options, stages, external, kernels, plan):
         print(line)
     if options.svg:
-        write(options.svg, made.svg())
+        write(options.svg, plan.svg())
     if options.curve:
         known: dict[str, Any] = {"external": external, "kernels": kernels}
         curves = {name: live_bytes(g, **known) for name, g in stages.items()}
         write(options.curve, curve_svg(curves, budget_bytes=options.budget, title=options.model))
-    return _within(options, made)
+    return _within(options, plan)
 
 
-def _made(
+def _stages_and_plan(
     options: argparse.Namespace,
     graph: Graph,
     external: frozenset[int],
@@ -93,11 +93,11 @@ def _made(
         limits = {"budget_bytes": budget, "max_extra_cost": options.max_extra_cost}
         if any(limit is not None for limit in limits.values()):
             stages["recomputed"] = _recomputed(options, graph, external, kernels, **limits)
-        made = _planned(options, list(stages.values())[-1], external, kernels)
-        if budget is None or made.arena_bytes <= options.budget:
+        plan = _planned(options, list(stages.values())[-1], external, kernels)
+        if budget is None or plan.arena_bytes <= options.budget:
             break
-        budget = max(budget - (made.arena_bytes - options.budget), 0)
-    return stages, made
+        budget = max(budget - (plan.arena_bytes - options.budget), 0)
+    return stages, plan
 
 
 def _recomputed(
@@ -111,8 +111,8 @@ def _recomputed(
     asked = {"effort": options.effort, "progress": print_progress(), **limits}
     try:
         rematerialize = parts.get("passes", "rematerialize")
-        made: Graph = rematerialize(graph, external=external, kernels=kernels, **asked)
-        return made
+        recomputed: Graph = rematerialize(graph, external=external, kernels=kernels, **asked)
+        return recomputed
     except OverBudget as error:
         arena = _planned(options, error.graph, external, kernels).arena_bytes
         add_note(error, f"the smallest arena found: --budget {arena}")
@@ -133,11 +133,11 @@ def _planned(
 
         return plan(graph, **asked)
     planner = parts.get("planners", options.planner)
-    made = planner(graph, **asked)
-    if not isinstance(made, Plan):
-        what = type(made).__name__
+    answer = planner(graph, **asked)
+    if not isinstance(answer, Plan):
+        what = type(answer).__name__
         raise PlanError(f"planner {options.planner!r} gives a {what}; only a Plan has a report")
-    return made
+    return answer
 
 
 def _said(
@@ -145,20 +145,20 @@ def _said(
     stages: Stages,
     external: frozenset[int],
     kernels: BackendKernels | None,
-    made: Plan,
+    plan: Plan,
 ) -> list[str]:
     from byparts_memplan.json_format import plan_to_json
     from byparts_memplan.report import report
 
     if options.json:
-        return [plan_to_json(made)]
+        return [plan_to_json(plan)]
     lines: list[str] = []
     if options.report or not options.draw:
         lines += [*_summary(stages, external, kernels, options.budget), ""]
-        lines += [report(made, list(stages.values())[-1], rows=max(options.rows, 0))]
+        lines += [report(plan, list(stages.values())[-1], rows=max(options.rows, 0))]
     if options.draw:
         colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-        lines += [*([""] if lines else []), made.draw(colour=colour)]
+        lines += [*([""] if lines else []), plan.draw(colour=colour)]
     return [*lines, *(["", "checked: every read finds its own bytes"] if options.check else [])]
 
 
@@ -187,9 +187,9 @@ def _summary(
     return [*lines, "", curve_text(curves, budget_bytes=budget)]
 
 
-def _within(options: argparse.Namespace, made: Plan) -> int:
-    if options.budget is None or made.arena_bytes <= options.budget:
+def _within(options: argparse.Namespace, plan: Plan) -> int:
+    if options.budget is None or plan.arena_bytes <= options.budget:
         return 0
-    arena, budget = human(made.arena_bytes), human(options.budget)
+    arena, budget = human(plan.arena_bytes), human(options.budget)
     print(f"byparts plan: the arena takes {arena}, over the budget of {budget}", file=sys.stderr)
     return 1

@@ -10,21 +10,21 @@ from byparts_memplan.amount import size_bytes
 
 def parser() -> argparse.ArgumentParser:
     """The parser of `byparts plan`."""
-    made = argparse.ArgumentParser(
+    command = argparse.ArgumentParser(
         "byparts plan",
         description="The memory plan of a graph: where every value lies in one arena.",
         allow_abbrev=False,
     )
-    add_graph(made)
-    _add_work(made.add_argument_group("what is done"))
-    _add_output(made.add_argument_group("what is printed and written; default: the report"))
-    return made
+    add_graph(command)
+    _add_work(command.add_argument_group("what is done"))
+    _add_output(command.add_argument_group("what is printed and written; default: the report"))
+    return command
 
 
-def add_graph(made: argparse.ArgumentParser) -> None:
+def add_graph(command: argparse.ArgumentParser) -> None:
     """Add the options that say which graph is meant."""
-    made.add_argument("model", help="a graph as JSON or as text; - for what comes in")
-    graph = made.add_argument_group("the graph")
+    command.add_argument("model", help="a graph as JSON or as text; - for what comes in")
+    graph = command.add_argument_group("the graph")
     graph.add_argument(
         "--dim", action="append", default=[], type=_dim, metavar="n=32", help="a named dimension"
     )

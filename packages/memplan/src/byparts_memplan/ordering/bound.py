@@ -37,7 +37,9 @@ def bound(tasks: Tasks, task: int, work: int = FOREVER) -> Bound:
     """
     earlier, later = _reached(tasks.before, task), _reached(tasks.after, task)
     cut = _Cut(tasks, task, earlier, later)
-    idle = tasks.idle_feeds if len(later) + 1 == len(tasks.given) else []  # first in every order
+    idle = (
+        tasks.idle_feeds if len(later) + 1 == len(tasks.graph_order) else []
+    )  # first in every order
     level = cut.forced_bytes + tasks.spent[task] - _reusable(tasks, task, later, idle)
     level += tasks.idle_bytes if idle else 0
     flow = cut.network.flow(work) if cut.index else 0
@@ -89,7 +91,7 @@ class _Cut:
     def __init__(self, tasks: Tasks, task: int, earlier: set[int], later: set[int]) -> None:
         self.tasks, self.earlier = tasks, earlier
         fixed = {task, *earlier, *later}
-        free = [t for t in tasks.given if t not in fixed]
+        free = [t for t in tasks.graph_order if t not in fixed]
         self.index = {t: i for i, t in enumerate(free, start=2)}
         touched = {r for t in free for r in tasks.reads[t]}
         self.network = Network(2 + len(free) + len(touched), 0, 1)

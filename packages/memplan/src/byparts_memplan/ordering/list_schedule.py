@@ -19,12 +19,12 @@ from byparts_memplan.ordering.tasks import Tasks, saved_bytes
 
 def frugal(tasks: Tasks) -> list[int]:
     """Forwards, each time the task that adds least to what is alive after it."""
-    return _schedule(_Live(tasks), tasks.before, tasks.after, tasks.given)
+    return _schedule(_Live(tasks), tasks.before, tasks.after, tasks.graph_order)
 
 
 def late(tasks: Tasks) -> list[int]:
     """From the end backwards, each time the task before which least is alive."""
-    backwards = tasks.given[::-1]
+    backwards = tasks.graph_order[::-1]
     return _schedule(_LiveBackwards(tasks), tasks.after, tasks.before, backwards)[::-1]
 
 
@@ -34,7 +34,7 @@ def eager(tasks: Tasks, sequence: Optional[Sequence[int]] = None) -> list[int]:
     That never raises the level of what comes later.  The task itself may need more while it runs
     than it did later; if that would be more than the peak of the sequence, it stays where it was.
     """
-    sequence = tasks.given if sequence is None else sequence
+    sequence = tasks.graph_order if sequence is None else sequence
     limit = max(tasks.levels(sequence), default=0)
     live, waits = _Live(tasks), [len(before) for before in tasks.before]
     done = [False] * len(waits)
@@ -61,19 +61,19 @@ def eager(tasks: Tasks, sequence: Optional[Sequence[int]] = None) -> list[int]:
 
 def deep(tasks: Tasks) -> list[int]:
     """Depth first from the outputs, the branch that needs most beyond its result first."""
-    rank = {task: i for i, task in enumerate(tasks.given)}
+    rank = {task: i for i, task in enumerate(tasks.graph_order)}
     need = [0] * len(rank)  # bytes alive while a task and all that it waits for run, at most
     branches: list[list[int]] = [[] for _ in rank]  # the tasks that each waits for, the last first
-    for task in tasks.given:
-        waits = sorted(tasks.before[task], key=lambda t: (tasks.made[t] - need[t], rank[t]))
+    for task in tasks.graph_order:
+        waits = sorted(tasks.before[task], key=lambda t: (tasks.kept_writes[t] - need[t], rank[t]))
         kept = 0
         for other in waits:
             need[task] = max(need[task], kept + need[other])
-            kept += tasks.made[other]
+            kept += tasks.kept_writes[other]
         need[task] = max(need[task], kept + tasks.spent[task])
         branches[task] = waits[::-1]
     sequence: dict[int, None] = {}
-    todo = [task for task in reversed(tasks.given) if not tasks.after[task]]
+    todo = [task for task in reversed(tasks.graph_order) if not tasks.after[task]]
     while todo:
         task = todo[-1]
         while branches[task] and branches[task][-1] in sequence:
@@ -89,15 +89,15 @@ def _schedule(
     live: _Live | _LiveBackwards,
     before: Sequence[Sequence[int]],
     after: Sequence[Sequence[int]],
-    given: Sequence[int],
+    order: Sequence[int],
 ) -> list[int]:
     """Each time the task that adds least; `before` and `after` say what waits for what.
 
     A task whose cost has changed is queued again; its old entry stays in the queue, and is skipped.
     """
-    rank = {task: i for i, task in enumerate(given)}
+    rank = {task: i for i, task in enumerate(order)}
     waits = [len(earlier) for earlier in before]
-    added = {task: live.added(task) for task in given if not waits[task]}
+    added = {task: live.added(task) for task in order if not waits[task]}
     queue = [(cost, rank[task], task) for task, cost in added.items()]
     heapify(queue)
     sequence = []
@@ -133,7 +133,7 @@ class _Live:
 
     def added(self, task: int) -> int:
         """Bytes alive after a task, less those before it."""
-        return self.tasks.made[task] - sum([self.tasks.size[r] for r in self._dying(task)])
+        return self.tasks.kept_writes[task] - sum([self.tasks.size[r] for r in self._dying(task)])
 
     def level(self, task: int) -> int:
         """Bytes that a task needs while it runs, beyond those alive before it."""
@@ -166,7 +166,7 @@ class _LiveBackwards:
         """Bytes alive before a task, less those after it."""
         tasks = self.tasks
         revived = [tasks.size[r] for r in tasks.reads[task] if not self.alive[r]]
-        return sum(revived) - tasks.made[task]
+        return sum(revived) - tasks.kept_writes[task]
 
     def run(self, task: int) -> list[int]:
         """Take a task.  Returns the other readers of the storages that are alive from now on."""

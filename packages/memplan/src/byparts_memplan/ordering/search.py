@@ -75,12 +75,12 @@ class _BestSequence:
     def __init__(self, tasks: Tasks, effort: int) -> None:
         self.tasks, self.effort = tasks, effort
         self.bound = max(tasks.feeds_bytes, tasks.kept_bytes)
-        self.ends = [-1, *separators(tasks), len(tasks.given)]
+        self.ends = [-1, *separators(tasks), len(tasks.graph_order)]
         self.bounds: dict[int, Bound] = {}
         self.sequence: list[int] = []
         self.during: list[int] = []
         self.before: list[int] = []
-        self._take(list(tasks.given), *tasks.alive(tasks.given))
+        self._take(list(tasks.graph_order), *tasks.alive(tasks.graph_order))
 
     @property
     def proved(self) -> bool:
@@ -198,9 +198,9 @@ def separators(tasks: Tasks) -> list[int]:
     All earlier tasks come before one, if it waits for every task that nobody has waited for yet;
     the same backwards.  O(tasks + edges).
     """
-    count = len(tasks.given)
-    forwards = _after_all(tasks.given, tasks.before)
-    backwards = _after_all(tasks.given[::-1], tasks.after)
+    count = len(tasks.graph_order)
+    forwards = _after_all(tasks.graph_order, tasks.before)
+    backwards = _after_all(tasks.graph_order[::-1], tasks.after)
     return [i for i in range(count) if forwards[i] and backwards[count - 1 - i]]
 
 

@@ -30,13 +30,13 @@ class Tasks:
 
     Attributes:
         nodes: what runs; from `first_join` on, joins.
-        given: the tasks in the order of the graph.
+        graph_order: the tasks in the order of the graph.
         before, after: the tasks each waits for, and those that wait for it.
         free_views: views of inputs, which come first: there they never keep anything alive.
         idle: views whose bytes nobody reads, and the task that each follows.
         reads, writes: the storages.
         spent: bytes written, the workspace among them.
-        made: bytes written that anybody needs afterwards.
+        kept_writes: bytes written that anybody needs afterwards.
         over: as in `Steps`, over what the task reads, and over idle feeds.
         readers: by storage, the tasks.
         feeds_bytes, kept_bytes: alive when the caller writes the inputs, and reads the outputs.
@@ -84,7 +84,7 @@ class Tasks:
         size, needed = self.size, [r for r in range(len(self.size)) if self.readers[r]]
         wanted = {*needed, *self.kept}
         self.spent = [sum([size[w] for w in row]) for row in self.writes]
-        self.made = [sum([size[w] for w in row if w in wanted]) for row in self.writes]
+        self.kept_writes = [sum([size[w] for w in row if w in wanted]) for row in self.writes]
         self.feeds = feeds
         self.feeds_bytes = sum([size[k] for k in feeds])
         idle = [k for k in feeds if k not in wanted]
@@ -121,7 +121,7 @@ class Tasks:
             reused = saved_bytes(over, dying, size) if over and dying else 0
             before.append(live)
             during.append(live + self.spent[task] - reused)
-            live += self.made[task] - sum([size[r] for r in dying])
+            live += self.kept_writes[task] - sum([size[r] for r in dying])
         return during, before
 
     def peak_bytes(self, levels: Iterable[int]) -> int:
@@ -135,7 +135,7 @@ class Tasks:
     def _dependencies(self, steps: Steps) -> dict[Node, Before]:
         """The tasks that each node waits for; makes the joins, and lists the tasks as given."""
         numbers: dict[Node, int] = {node: t for t, node in enumerate(self.nodes)}
-        self.given: list[int] = []
+        self.graph_order: list[int] = []
 
         def number(node: Node, before: Before) -> Optional[int]:
             if node not in numbers:
@@ -143,7 +143,7 @@ class Tasks:
                     return None
                 numbers[node] = len(self.nodes)
                 self.nodes.append(node)
-            self.given.append(numbers[node])
+            self.graph_order.append(numbers[node])
             return numbers[node]
 
         return dependencies(self.graph, number)
@@ -175,7 +175,7 @@ def saved_bytes(over: Over, dying: Collection[int], size: Sequence[int]) -> int:
 
 def _with_views(tasks: Tasks, sequence: Sequence[int]) -> list[Node]:
     """The tasks' nodes, each view right before its first reader; an idle one as soon as it can."""
-    made: list[Node] = []
+    ordered: list[Node] = []
     done: set[Node] = set()
 
     def make(*nodes: Optional[Node]) -> None:
@@ -189,7 +189,7 @@ def _with_views(tasks: Tasks, sequence: Sequence[int]) -> list[Node]:
             todo.pop()
             if node not in done:
                 done.add(node)
-                made.append(node)
+                ordered.append(node)
 
     make(*tasks.free_views)
     following: dict[int, list[Node]] = {}
@@ -198,7 +198,7 @@ def _with_views(tasks: Tasks, sequence: Sequence[int]) -> list[Node]:
     for task in sequence:
         make(tasks.nodes[task], *following.get(task, ()))
     make(*dict.fromkeys(v.node for v in tasks.graph.outputs))
-    return made
+    return ordered
 
 
 def _read_nodes(tasks: Tasks) -> set[Node]:

@@ -71,7 +71,7 @@ class Window:
                 if last[r] < end and r not in tasks.kept:
                     readers[r] = readers.get(r, 0) | 1 << i
         self.spent = [tasks.spent[u] for u in window]
-        self.adds = [tasks.made[u] for u in window]
+        self.adds = [tasks.kept_writes[u] for u in window]
         self.final = sum(self.adds) - sum([tasks.size[r] for r in readers]) - self.idle
         self.dies: list[list[tuple[int, int]]] = [[] for _ in window]
         self.over: list[list[tuple[int, int]]] = [[] for _ in window]

@@ -97,10 +97,10 @@ class Feasibility:
         pick, chance = self.random.choice, self.random.random
         if self.merged is not None and chance() < MERGED_LIKE_LAST:
             kept = [some for some in self.merged[1] if len(some) > 1 and chance() < MERGED_KEPT]
-            made, parts = merge(self.problem, self.random, MERGED_ANEW, MERGED_ANEW, kept=kept)
+            buffers, parts = merge(self.problem, self.random, MERGED_ANEW, MERGED_ANEW, kept=kept)
         else:
-            made, parts = merge(self.problem, self.random, *pick(MERGES))
-        return Restarts(Sections(made), self.random), parts
+            buffers, parts = merge(self.problem, self.random, *pick(MERGES))
+        return Restarts(Sections(buffers), self.random), parts
 
     def _run_merged(
         self, merged: Merged, capacity: int, effort: Effort, again: bool = False
@@ -111,7 +111,7 @@ class Feasibility:
         if not restarts.run(capacity, effort, again=again):
             return None
         self.merged, self.member_offsets = merged, [0] * len(self.problem.index)
-        for made, at in zip(restarts.problem.index, restarts.search.offsets, strict=True):
-            for i, above in parts[made]:
+        for whole, at in zip(restarts.problem.index, restarts.search.offsets, strict=True):
+            for i, above in parts[whole]:
                 self.member_offsets[i] = at + above
         return True

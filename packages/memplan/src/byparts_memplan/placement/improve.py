@@ -28,9 +28,9 @@ def improve(best: Portfolio, effort: Effort, seed: int) -> None:
     if count <= SEARCHED_BUFFERS and pairs <= SEARCHED_PAIRS:
         effort = effort.part(1, most=max(20 * SEARCH_EACH * count, SEARCH_EACH * pairs))
         if best.capacity is None:
-            best.made = smaller(best.made, effort, seed)
+            best.placement = smaller(best.placement, effort, seed)
         else:
-            best.made = within(best.made, best.capacity, effort, seed)
+            best.placement = within(best.placement, best.capacity, effort, seed)
         return
     for core in CORES:
         if not best.done and not effort.over and core < count:

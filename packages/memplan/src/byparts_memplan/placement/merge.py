@@ -50,9 +50,9 @@ def merge(
         count = len(pieces)
         pieces = _stack(pieces, random, stacked, near)
         pieces = _chain(pieces, random, chained, coarse * problem.unit)
-    made = [Buffer(p.size, p.begin, p.end, p.alignment) for p in pieces]
-    made += [_alone(problem, i) for i in alone]
-    return tuple(made), [*[p.parts for p in pieces], *[[(i, 0)] for i in alone]]
+    buffers = [Buffer(p.size, p.begin, p.end, p.alignment) for p in pieces]
+    buffers += [_alone(problem, i) for i in alone]
+    return tuple(buffers), [*[p.parts for p in pieces], *[[(i, 0)] for i in alone]]
 
 
 def _members(problem: Sections) -> tuple[dict[int, _Piece], list[int]]:

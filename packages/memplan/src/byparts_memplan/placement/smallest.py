@@ -12,17 +12,17 @@ from byparts_memplan.placed import Placement
 from byparts_memplan.placement.feasibility import Feasibility
 
 
-def smaller(made: Placement, effort: Effort, seed: int) -> Placement:
+def smaller(placement: Placement, effort: Effort, seed: int) -> Placement:
     """The placement, or a smaller one; its bound raised by what was proved on the way."""
-    question = Feasibility(made.buffers, seed)
+    question = Feasibility(placement.buffers, seed)
     unit = question.problem.unit
-    best, proved = made, made.lower_bound_bytes
+    best, proved = placement, placement.lower_bound_bytes
     share, close = 0.05, 0.02  # of the effort left for each question; of the bound, the first round
     low = at = proved  # the least that could fit as far as this round knows; asked next
     while best.arena_bytes > proved and not effort.over:
         answer = question.decide(at, effort.part(share))
         if answer:
-            best = _placed(question, made, proved)
+            best = _placed(question, placement, proved)
         else:
             low = _beyond(question, at)
         if answer is False:
@@ -34,21 +34,25 @@ def smaller(made: Placement, effort: Effort, seed: int) -> Placement:
     return Placement(best.buffers, best.offsets, best.arena_bytes, proved, best.how)
 
 
-def within(made: Placement, capacity: int, effort: Effort, seed: int) -> Placement:
-    """A placement within the capacity; or `made`, its bound beyond it where there is none."""
-    question = Feasibility(made.buffers, seed)
+def within(placement: Placement, capacity: int, effort: Effort, seed: int) -> Placement:
+    """A placement within the capacity; or `placement`, its bound beyond it where there is none."""
+    question = Feasibility(placement.buffers, seed)
     fits = question.decide(capacity, effort)
     if fits:
-        return _placed(question, made, made.lower_bound_bytes)
-    bound = _beyond(question, capacity) if fits is False else made.lower_bound_bytes
-    return Placement(made.buffers, made.offsets, made.arena_bytes, bound, made.how)
+        return _placed(question, placement, placement.lower_bound_bytes)
+    bound = _beyond(question, capacity) if fits is False else placement.lower_bound_bytes
+    return Placement(
+        placement.buffers, placement.offsets, placement.arena_bytes, bound, placement.how
+    )
 
 
-def _placed(question: Feasibility, made: Placement, bound: int) -> Placement:
+def _placed(question: Feasibility, placement: Placement, bound: int) -> Placement:
     """The placement that `question` found last."""
     offsets = question.offsets()
-    ends = [offset + b.size_bytes for offset, b in zip(offsets, made.buffers, strict=True)]
-    return Placement(made.buffers, offsets, max(ends), bound, f"by search, {question.runs} starts")
+    ends = [offset + b.size_bytes for offset, b in zip(offsets, placement.buffers, strict=True)]
+    return Placement(
+        placement.buffers, offsets, max(ends), bound, f"by search, {question.runs} starts"
+    )
 
 
 def _beyond(question: Feasibility, capacity: int) -> int:

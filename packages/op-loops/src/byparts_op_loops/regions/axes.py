@@ -151,8 +151,8 @@ def _moving_parts(node: Node, y: Value) -> tuple[tuple[Extent, ...], list[Part]]
     Axes of two pieces are one axis if they have one position and one extent.
     """
     pieces = movement[node.op](node.op, *[v.type for v in node.inputs])
-    found = {(d, n) for p in pieces for d, n in enumerate(p.dims) if n != 1}
-    axes = sorted(found, key=_numbers_first)
+    pairs = {(d, n) for p in pieces for d, n in enumerate(p.dims) if n != 1}
+    axes = sorted(pairs, key=_numbers_first)
     number = {key: i for i, key in enumerate(axes)}
     parts = []
     for p in pieces:

@@ -68,14 +68,14 @@ class Elements:
 
     def _operands(self, v: Value, index: Index) -> list[tuple[Value, Index]]:
         """Elements of the inputs from which the element of v at `index` is computed."""
-        n = self.nest.steps.made[v]
+        n = self.nest.steps.producers[v]
         (part,) = self.nest.steps.layout.parts[n]
         env = dict(zip(_by_dimension(part.write), index, strict=True))
         return [(n.inputs[i], at(read, env)) for i, read in part.reads]
 
     def _computed(self, v: Value, operands: Sequence[Expr]) -> Expr:
         """An element of what the op of a node makes of these elements."""
-        n = self.nest.steps.made[v]
+        n = self.nest.steps.producers[v]
         if not is_copy(n):
             return narrowed(element[n.op](n.op, *operands), v.type.dtype)
         return operands[0] if operands else self._padding(n)  # of nothing: an empty input is padded

@@ -27,15 +27,15 @@ def joins(a: Region, b: Region, most_inputs: int = 16) -> Region | None:
     A joint region has at most `most_inputs`: all of them are alive at once.
     """
     first, second = (r.summary or space_of(r.nodes[0]) for r in (a, b))
-    made = [v for v in b.inputs if v in a.outputs]
+    shared = [v for v in b.inputs if v in a.outputs]
     region = a.joined(b)
-    if len(region.inputs) > most_inputs or any(v not in second.places for v in made):
+    if len(region.inputs) > most_inputs or any(v not in second.places for v in shared):
         return None  # what only has its shape read need not be in the region that makes it
-    if all(second.has_plain(v) for v in made):
-        both = joined(first, second, made, [v for v in b.inputs if v in a.inputs])
+    if all(second.has_plain(v) for v in shared):
+        both = joined(first, second, shared, [v for v in b.inputs if v in a.inputs])
     else:
-        alone = len(a.outputs) == 1 and a.only_read_in(b, made[0])
-        both = inlined(first, second, made[0]) if alone else None
+        alone = len(a.outputs) == 1 and a.only_read_in(b, shared[0])
+        both = inlined(first, second, shared[0]) if alone else None
     if both is None:
         return None
     return a.joined(b, both.within([*region.inputs, *region.outputs]))
@@ -88,15 +88,15 @@ def _add(places: dict[Value, tuple[Place, ...]], v: Value, place: Place) -> None
         places[v] = (*known, place)
 
 
-def joined(a: Space, b: Space, made: Sequence[Value], both_read: Iterable[Value]) -> Space | None:
+def joined(a: Space, b: Space, shared: Sequence[Value], both_read: Iterable[Value]) -> Space | None:
     """Both spaces as one, or `None` where the values that they share lie otherwise.
 
     Either they are the same, or all axes of one are axes of a shared value, so that it lies inside
-    of the other.  `made` is what a makes and b reads, plainly; `both_read` what both read.
+    of the other.  `shared` is what a makes and b reads, plainly; `both_read` what both read.
     O(places).
     """
     to_a: dict[int, int] = {}
-    for v in made:
+    for v in shared:
         if not a.has_plain(v) or len(a.places[v]) + len(b.places[v]) > 2:
             return None
         if not _match(to_a, a, b, a.places[v][0], b.places[v][0]):
@@ -104,7 +104,7 @@ def joined(a: Space, b: Space, made: Sequence[Value], both_read: Iterable[Value]
     for v in both_read:
         for x in a.places.get(v, ()):
             for y in b.places.get(v, ()):
-                if not _match(to_a, a, b, x, y) and not made:
+                if not _match(to_a, a, b, x, y) and not shared:
                     return None
     facts = a.pointwise and b.pointwise, a.cost + b.cost
     if a.dims == b.dims and all(i == j for j, i in to_a.items()):
@@ -133,14 +133,14 @@ def inlined(a: Space, b: Space, v: Value) -> Space | None:
     size = likely_size(extents(v.type))
     if elements > size and a.cost * elements > _CHEAP * size:
         return None
-    (made,) = a.places[v]
-    found = {x: places for x, places in b.places.items() if x is not v}
+    (origin,) = a.places[v]
+    all_places = {x: places for x, places in b.places.items() if x is not v}
     for place in reads:
-        index = {at.steps[0][0]: to for at, to in zip(made, place, strict=True)}
+        index = {at.steps[0][0]: to for at, to in zip(origin, place, strict=True)}
         for x, places in a.places.items():
             for p in places if x is not v else ():
-                _add(found, x, composed(p, index.__getitem__))
-    return Space(b.dims, found, b.pointwise, b.cost + a.cost * len(reads))
+                _add(all_places, x, composed(p, index.__getitem__))
+    return Space(b.dims, all_places, b.pointwise, b.cost + a.cost * len(reads))
 
 
 def _match(to_a: dict[int, int], a: Space, b: Space, x: Place, y: Place) -> bool:
@@ -163,8 +163,8 @@ def _match(to_a: dict[int, int], a: Space, b: Space, x: Place, y: Place) -> bool
 def _union(
     a: Mapping[Value, tuple[Place, ...]], b: Mapping[Value, tuple[Place, ...]]
 ) -> dict[Value, tuple[Place, ...]]:
-    found = dict(a)
+    union = dict(a)
     for v, places in b.items():
         for place in places:
-            _add(found, v, place)
-    return found
+            _add(union, v, place)
+    return union

@@ -33,7 +33,7 @@ def values_to_keep(nest: Nest, dear: int) -> frozenset[Value]:
     return frozenset(
         _last_of_chain(steps, v, shared)
         for v in shared
-        if cost(type(steps.made[v].op)) >= dear or _strides(steps, v)
+        if cost(type(steps.producers[v].op)) >= dear or _strides(steps, v)
     )
 
 
@@ -43,12 +43,12 @@ def _written_into(steps: Steps, s: Step) -> list[Value]:
     todo = [s.value] if isinstance(s.value, Value) and not s.rule else steps.sources(s)
     while todo:
         v = todo.pop()
-        if v in written or v not in steps.made or (v in steps.makers and v is not s.value):
+        if v in written or v not in steps.producers or (v in steps.makers and v is not s.value):
             continue
-        if type(steps.made[v].op) in reduction:
+        if type(steps.producers[v].op) in reduction:
             continue
         written[v] = None
-        todo += steps.made[v].inputs
+        todo += steps.producers[v].inputs
     return list(written)
 
 
@@ -66,8 +66,8 @@ def _last_of_chain(steps: Steps, v: Value, shared: set[Value]) -> Value:
 
 def _strides(steps: Steps, v: Value) -> bool:
     """Whether elements side by side in v are read far from each other."""
-    (part,) = steps.layout.parts[steps.made[v]]
-    if steps.made[v].op not in movement or not part.write:
+    (part,) = steps.layout.parts[steps.producers[v]]
+    if steps.producers[v].op not in movement or not part.write:
         return False
     if len(part.reads) != 1:  # of padding around nothing, none
         return False

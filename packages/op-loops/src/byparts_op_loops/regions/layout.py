@@ -91,19 +91,19 @@ def layout(nodes: Sequence[Node]) -> Layout:
     """
     both = {n: parts_of(n) for n in nodes}
     dims, parts = {n: d for n, (d, _) in both.items()}, {n: p for n, (_, p) in both.items()}
-    made = {v: n for n in nodes for v in n.outputs}
-    plain = {v: parts[n][0].write for v, n in made.items() if _is_plain(v, dims[n], parts[n])}
+    makers = {v: n for n in nodes for v in n.outputs}
+    plain = {v: parts[n][0].write for v, n in makers.items() if _is_plain(v, dims[n], parts[n])}
     classes = _Classes(dims)
     moved: set[Value] = set()
     readers: dict[Value, tuple[Node, Place]] = {}
     reads = [(n, n.inputs[i], place) for n in nodes for p in parts[n] for i, place in p.reads]
     for n, v, place in reads:
-        if v not in made:
+        if v not in makers:
             _join(classes, n, place, *readers.setdefault(v, (n, place)), needed=False)
         elif v not in plain:
-            raise Refused(f"{made[v].op.name} is written in parts and read")
+            raise Refused(f"{makers[v].op.name} is written in parts and read")
         elif is_plain(v, place, dims[n]):
-            _join(classes, n, place, made[v], plain[v], needed=True)
+            _join(classes, n, place, makers[v], plain[v], needed=True)
         else:
             moved.add(v)
     like: dict[tuple[Extent, ...], Node] = {}
@@ -113,8 +113,8 @@ def layout(nodes: Sequence[Node]) -> Layout:
             classes.join((n, axis), (other, axis))
     for n in reversed(nodes):
         if n.outputs[0] in moved:
-            moved.update([v for v in n.inputs if v in made])
-    facts = frozenset(moved), frozenset([v for v in made if v not in plain])
+            moved.update([v for v in n.inputs if v in makers])
+    facts = frozenset(moved), frozenset([v for v in makers if v not in plain])
     return _merged(*_numbered(nodes, dims, parts, classes), *facts)
 
 
@@ -193,9 +193,9 @@ def _merged(
         for n, ps in parts.items()
     }  # fmt: skip
     shape = {}
-    for v, found in places.items():
+    for v, own in places.items():
         ends: list[Extent] = []
-        for at, extent in zip(found[0], long_dims(v.type), strict=True):
+        for at, extent in zip(own[0], long_dims(v.type), strict=True):
             if _continues(at, together):
                 ends[-1] *= extent
             else:
@@ -214,10 +214,10 @@ def _together(dims: tuple[Extent, ...], places: Mapping[Value, Sequence[Place]])
     together = set(range(len(dims) - 1))
     while True:
         before = len(together)
-        for v, found in places.items():
+        for v, own in places.items():
             long = long_dims(v.type)
-            pairs = [_pairs(dims, long, place) for place in found]
-            for place, mine in zip(found, pairs, strict=True):
+            pairs = [_pairs(dims, long, place) for place in own]
+            for place, mine in zip(own, pairs, strict=True):
                 used = {a for at in place for a, _ in at.steps}
                 together -= {a for a in together if (a in used or a + 1 in used)
                              and a not in mine.values()}  # fmt: skip

@@ -62,7 +62,7 @@ def _step(nest: Nest, s: Step) -> str:
         return (
             f"{_target(steps, s)}{place} = {_name(steps, s.value)}{_at(s.read) if s.read else ''}"
         )
-    node = steps.made[s.value]
+    node = steps.producers[s.value]
     over = ", ".join([f"a{a}" for a in s.over])
     return (
         f"{_target(steps, s)}{place} = {node.op.name} of {_name(steps, node.inputs[0])} over {over}"

@@ -98,7 +98,7 @@ class _Statements:
         else:
             index, targets = at(s.write, env), tuple([elements.outputs[o] for o in s.outputs])
         if s.rule is not None and isinstance(s.value, Value):
-            n = elements.nest.steps.made[s.value]
+            n = elements.nest.steps.producers[s.value]
             ((_, read),) = elements.nest.steps.layout.parts[n][0].reads
             value = widened(elements.of(n.inputs[0], at(read, env), s, known))
             over = tuple([env[a] for a in s.over])

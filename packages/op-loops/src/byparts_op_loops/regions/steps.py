@@ -48,7 +48,7 @@ class Steps:
     Attributes:
         graph: the region.
         layout: its axes.
-        made: value -> the node that makes it.
+        producers: value -> the node that makes it.
         order: the steps, in the order of the nodes.
         makers: value that is read from memory -> the step that makes it.
         needs: step -> the steps whose results it reads.
@@ -56,7 +56,7 @@ class Steps:
 
     graph: Graph
     layout: Layout
-    made: Mapping[Value, Node]
+    producers: Mapping[Value, Node]
     order: tuple[Step, ...]
     makers: Mapping[Value, Step]
     needs: Mapping[Step, tuple[Step, ...]]
@@ -65,7 +65,7 @@ class Steps:
         """The values that s reads or computes first."""
         if not isinstance(s.value, Value):
             return []
-        return [s.value] if s.copies else list(self.made[s.value].inputs)
+        return [s.value] if s.copies else list(self.producers[s.value].inputs)
 
 
 def steps_of(graph: Graph, layout: Layout, kept: frozenset[Value] = frozenset()) -> Steps:
@@ -87,10 +87,10 @@ def steps_of(graph: Graph, layout: Layout, kept: frozenset[Value] = frozenset())
         if v in graph.inputs:
             place = _place_of(v, layout)
             order.append(_copy(v, place, place, (o,)))
-    made = {v: n for n in graph.nodes for v in n.outputs}
-    steps_alone = Steps(graph, layout, made, tuple(order), makers, {})
+    producers = {v: n for n in graph.nodes for v in n.outputs}
+    steps_alone = Steps(graph, layout, producers, tuple(order), makers, {})
     needs = {s: _needs(steps_alone, s) for s in order}
-    return Steps(graph, layout, made, tuple(order), makers, needs)
+    return Steps(graph, layout, producers, tuple(order), makers, needs)
 
 
 def _steps_of(
@@ -149,8 +149,8 @@ def _needs(steps: Steps, s: Step) -> tuple[Step, ...]:
             needed[steps.makers[v]] = None
             if steps.makers[v].rule is not None:
                 continue
-        if v in steps.made:
-            todo += steps.made[v].inputs
+        if v in steps.producers:
+            todo += steps.producers[v].inputs
     return tuple(needed)
 
 

@@ -43,8 +43,8 @@ def change(make: Callable[[], Loaded], loaded: Loaded, parts: Parts) -> Change:
     """The change of a program that runs `loaded` to what `make` builds."""
     from byparts_runtime.run.change import Change, Compilation, ready
 
-    made = partial(_working, lambda: ready(make()))
-    return Change(Compilation(made, loaded, _names(parts)), lambda loaded: loaded)
+    build = partial(_working, lambda: ready(make()))
+    return Change(Compilation(build, loaded, _names(parts)), lambda loaded: loaded)
 
 
 def one_size(alone: Callable[[Sizes], Loaded], parts: Parts) -> SizeChange:
@@ -61,9 +61,9 @@ def one_size(alone: Callable[[Sizes], Loaded], parts: Parts) -> SizeChange:
     def at(sizes: Sizes, loaded: Loaded) -> Change:
         from byparts_runtime.run.change import Change, Compilation, ready
 
-        made = partial(_working, lambda: ready(alone(sizes)))
+        build = partial(_working, lambda: ready(alone(sizes)))
         names = f"{_names(parts)} for this size alone"
-        return Change(Compilation(made, loaded, names), lambda loaded: loaded)
+        return Change(Compilation(build, loaded, names), lambda loaded: loaded)
 
     return at
 
@@ -96,11 +96,11 @@ class SizesChange:
 
         with self._lock:
             if self._compilation is None:  # the first size decides when
-                made = partial(_working, partial(self._made, sizes))
-                self._compilation = Compilation(made, loaded, _names(self._parts))
+                build = partial(_working, partial(self._first_built, sizes))
+                self._compilation = Compilation(build, loaded, _names(self._parts))
             return Change(self._compilation, partial(self._of, sizes))
 
-    def _made(self, sizes: Sizes) -> Callable[[Sizes], Loaded]:
+    def _first_built(self, sizes: Sizes) -> Callable[[Sizes], Loaded]:
         from byparts_runtime.run.change import ready
 
         try:

@@ -130,11 +130,11 @@ class Bodies:
         if body is None:
             while len(self._known) >= _MOST_BODIES:
                 self._known.pop(next(iter(self._known)))
-            body = self._made(name, graph, wanted, fixed, states, tuple(results))
+            body = self._built(name, graph, wanted, fixed, states, tuple(results))
             self._known[key] = body
         return body
 
-    def _made(
+    def _built(
         self,
         name: str,
         graph: Graph,

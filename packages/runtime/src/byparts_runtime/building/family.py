@@ -60,7 +60,7 @@ class Family:
 
     def __init__(
         self,
-        given: Graph,
+        original: Graph,
         compiled: Compiled,
         parts: Parts,
         options: BuildOptions,
@@ -76,7 +76,7 @@ class Family:
         self.unshared = tuple(
             [describe(n) for n, f in families.items() if f is not None and not f.shared]
         )
-        self._given, self._graph = NamedGraph(given), NamedGraph(compiled.graph)
+        self._original, self._graph = NamedGraph(original), NamedGraph(compiled.graph)
         nodes = compiled.constants
         constants = Graph((), nodes, tuple([v for n in nodes for v in n.outputs]))
         self._constant_graph = NamedGraph(constants)
@@ -111,7 +111,7 @@ class Family:
     def _compiled_at(self, sizes: Sizes) -> Compiled:
         """The compiled graph with numbers in the place of names."""
         named = self.compiled
-        self._given.check(sizes)  # what passes have dropped may not hold for this size
+        self._original.check(sizes)  # what passes have dropped may not hold for this size
         graph, constants = self._graph.at(sizes), self._constant_graph.at(sizes)
         named.signature.check_updates(graph)
         kernels = Kernels(self.parts.backends, self.bodies)

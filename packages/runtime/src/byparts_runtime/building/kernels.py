@@ -145,8 +145,8 @@ class Kernels:
             if not isinstance(node.op, Copy):  # which reads bytes of any space at any place
                 aligned = self.alignments[compiled.backend.space.name]
                 compiled = replace(compiled, alignment=aligned)
-            made = compiled.kernel if compiled.family is None else compiled.family
-            same = id(made), compiled.constants  # one object for all that share it
+            shared = compiled.kernel if compiled.family is None else compiled.family
+            same = id(shared), compiled.constants  # one object for all that share it
             compiled = self._compiled[key] = self._shared.setdefault(same, compiled)
             self._ops.append(node.op)
         return compiled
@@ -188,14 +188,14 @@ class Kernels:
                 add_note(error, f"while compiling {describe(node)} on {backend.name!r}")
                 raise
             fixed = constants if backend.kernels.compiled(node.op) else ()
-            made = NodeKernel(backend, kernel, fixed, family=family)
+            compiled = NodeKernel(backend, kernel, fixed, family=family)
             if family is None or family.shared:
-                return made
+                return compiled
             if not (backend.slow_to_build or backend.kernels.symbolic(node.op)):
-                return made  # it knows nothing of names, and is asked at each size
+                return compiled  # it knows nothing of names, and is asked at each size
             refusals.append(f"{backend.name}: has no kernel for all sizes of it")
             if not isinstance(node.op, Fused):  # the parts of a region may have such kernels
-                for_each = for_each or made
+                for_each = for_each or compiled
         if for_each is not None:
             return for_each
         if not sized and type(node.op).control is not Op.control:

@@ -44,8 +44,8 @@ def check_names(feeds: Types) -> None:
 
 def known_types(graph: Graph, types: Types) -> Types:
     """The types with numbers for names that the shape rules of the graph determine."""
-    given = (*types, *[v.type for v in graph.inputs[len(types) :]])
-    return infer_inputs(graph, given)[: len(types)]
+    all_types = (*types, *[v.type for v in graph.inputs[len(types) :]])
+    return infer_inputs(graph, all_types)[: len(types)]
 
 
 def _named(old: TensorType, new: TensorType, names: dict[int, str]) -> TensorType:

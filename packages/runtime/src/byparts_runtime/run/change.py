@@ -56,7 +56,7 @@ class Compilation:
         self.names, self.calls = names, 0
         self.error: Optional[Exception] = None
         self._make: Optional[Callable[[], Any]] = make
-        self._made: Any = None
+        self._result: Any = None
         self._thread: Optional[Thread] = None
         self._process = 0
         self._first: Optional[Loaded] = first
@@ -91,7 +91,7 @@ class Compilation:
                 self._start()
             return self.calls >= changes_at
 
-    def made(self) -> Any:
+    def result(self) -> Any:
         """Wait for what `make` gives; `None` where that failed."""
         with self.lock:
             if self._thread is not None and self._process == os.getpid():
@@ -99,7 +99,7 @@ class Compilation:
             else:  # at once, before the thread was due; or in a fork, which has no such thread
                 self._run()
             self._thread = None
-            return self._made
+            return self._result
 
     @property
     def state(self) -> str:
@@ -119,7 +119,7 @@ class Compilation:
         if make is None:
             return
         try:
-            self._made = make()
+            self._result = make()
         except Exception as error:  # of a compiler, a disk, a rule: the first kernels are there
             self.error = error
         self._make = None
@@ -147,10 +147,10 @@ class Change:
     def take(self) -> Optional[Loaded]:
         """Take the program that runs from now on; `None` where it stays as it is."""
         compilation = self.compilation
-        made, self._done = compilation.made(), True
+        result, self._done = compilation.result(), True
         try:
             with compilation.lock:  # a family gives one size at a time
-                return None if made is None else self._of(made)
+                return None if result is None else self._of(result)
         except Exception as error:  # of this size
             self._error = error
             return None

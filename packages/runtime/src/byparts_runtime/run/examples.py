@@ -45,9 +45,9 @@ class Examples:
         if self._tries == _MOST_TRIES:
             return None
         example, self._last = self._last, graph
-        made = generalized(example, graph, self._feeds)
-        named = NamedGraph(graph if made is None else made)
-        if made is None or not (self._gives(named, example) and self._gives(named, graph)):
+        general = generalized(example, graph, self._feeds)
+        named = NamedGraph(graph if general is None else general)
+        if general is None or not (self._gives(named, example) and self._gives(named, graph)):
             self._tries += 1
             return None
         types = tuple([v.type for v in named.graph.inputs[: self._feeds]])

@@ -105,10 +105,10 @@ class Families:
                 self._examples.popitem(last=False)
             return None
         self._examples.move_to_end(key)
-        make = partial(self._made, variables=variables, updates=updates, options=options)
-        found = examples.family(graph, make)
+        make = partial(self._built, variables=variables, updates=updates, options=options)
+        answer = examples.family(graph, make)
         try:
-            return None if found is None else _program(*found, arena)
+            return None if answer is None else _program(*answer, arena)
         except NoFamily as error:
             self.why = f"its family is not for this size: {error}"
             return None
@@ -137,12 +137,12 @@ class Families:
         key = (graph.digest, named, tuple(variables.items()), updates, options)
         family = self._known.get(key)
         if family is None:
-            family = self._made(graph, named, variables, updates, options)
+            family = self._built(graph, named, variables, updates, options)
             self._keep(key, family)
         self._known.move_to_end(key)
         return family
 
-    def _made(
+    def _built(
         self,
         graph: Graph,
         named: Types,

@@ -81,7 +81,7 @@ class FeedSlots:
         self._bound = [program.bind(*make()) for _ in range(count)]
         self._uses: list[Optional[_Use]] = [None] * count  # each change is one assignment
         self._changed = Condition(make_lock())
-        self._given, self._closed, self._process = 0, False, os.getpid()
+        self._last_number, self._closed, self._process = 0, False, os.getpid()
 
     @contextmanager
     def next(self, timeout_s: Optional[float] = None) -> Iterator[tuple[Any, ...]]:
@@ -100,9 +100,9 @@ class FeedSlots:
         try:
             with self._changed:
                 i = self._wait(self._free, timeout_s, "is free: run() one")
-                self._given += 1
-                self._uses[i] = _Use(_FILLING, self._given, get_ident(), who)
-                number = self._given
+                self._last_number += 1
+                self._uses[i] = _Use(_FILLING, self._last_number, get_ident(), who)
+                number = self._last_number
             yield self._bound[i].feeds
             self._space.synchronize()  # what fills arrays of a device may still be under way
             with self._changed:

@@ -74,8 +74,8 @@ class SymbolicProgram(Program):
         names = names_in(Graph(self._feeds, (), ()))
         if names != sizes.keys():
             wanted = ", ".join(f"{name}=..." for name in sorted(names))
-            given = ", ".join(f"{name}={n!r}" for name, n in sizes.items())
-            raise GraphError(f"at({given}): the names of this program are at({wanted})")
+            asked = ", ".join(f"{name}={n!r}" for name, n in sizes.items())
+            raise GraphError(f"at({asked}): the names of this program are at({wanted})")
         feeds = with_sizes(Graph(self._feeds, (), ()), sizes).inputs
         return self._of(tuple([v.type for v in feeds]))
 

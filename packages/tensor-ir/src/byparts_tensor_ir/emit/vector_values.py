@@ -216,8 +216,8 @@ class VectorValues:
         if e is lanes.var:
             iota = ", ".join(map(str, range(n)))
             return f"(({self.vector(INDEX, n)}){{{iota}}} + {self.numbers.index(lanes.base)})"
-        if found := remainders(e, lanes):
-            return f"({self.vector(INDEX, n)}){{{', '.join(map(str, found))}}}"
+        if values := remainders(e, lanes):
+            return f"({self.vector(INDEX, n)}){{{', '.join(map(str, values))}}}"
         if e.op == "linear":
             pairs = zip(e.args, e.attr[0], strict=True)
             parts = [f"{self.wide(a, lanes)} * {c}" for a, c in pairs]

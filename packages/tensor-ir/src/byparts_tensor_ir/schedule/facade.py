@@ -108,8 +108,8 @@ def decl_tensor_intrin(
     order = computation_order([op.tensor])
     names = tensor_names(order)
     operands = [Operand(names[x], len(x.shape)) for x in order]
-    made = code(operands[:-1], operands[-1:])
-    return intrinsic(name, order, made[-1] if isinstance(made, tuple) else made)
+    codes = code(operands[:-1], operands[-1:])
+    return intrinsic(name, order, codes[-1] if isinstance(codes, tuple) else codes)
 
 
 def hardware_intrin(name: str, *arguments: str) -> str:
@@ -136,8 +136,8 @@ def create_schedule(
     ops: Union[Operation, Tensor, Sequence[Union[Operation, Tensor]]],
 ) -> TensorSchedule:
     """The schedule of the plain loops that compute these tensors and all that they read."""
-    given = ops if isinstance(ops, Sequence) else [ops]
-    return TensorSchedule([x.tensor if isinstance(x, Operation) else x for x in given])
+    several = ops if isinstance(ops, Sequence) else [ops]
+    return TensorSchedule([x.tensor if isinstance(x, Operation) else x for x in several])
 
 
 def lower(s: TensorSchedule, args: Sequence[Tensor], name: str = "main") -> Func:

@@ -82,9 +82,9 @@ def path_to(func: Func, target: Statement) -> list[Statement]:
                     return inner
         return None
 
-    found = search(func.body, [])
-    assert found is not None, "a statement of another function"
-    return found
+    around = search(func.body, [])
+    assert around is not None, "a statement of another function"
+    return around
 
 
 def loops_around(func: Func, target: Statement) -> list[For]:
@@ -105,10 +105,10 @@ def fresh_name(func: Func, name: str) -> str:
         if isinstance(s, (For, Store))
     }
     used |= {b.name for b in (*func.params, *func.locals)} | {str(s) for s in func.sizes}
-    made, k = name, 1
-    while made in used:
-        made, k = f"{name}{k}", k + 1
-    return made
+    fresh, k = name, 1
+    while fresh in used:
+        fresh, k = f"{name}{k}", k + 1
+    return fresh
 
 
 def reads_of(store: Store) -> list[Expr]:

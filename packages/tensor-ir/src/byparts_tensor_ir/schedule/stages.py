@@ -85,12 +85,12 @@ class Stage:
         if (factor is None) == (nparts is None):
             raise ScheduleError(f"split {loop}: give either factor or nparts")
         name = self._name(loop)
-        made = tuple([fresh_name(self.owner.func, f"{name}_{side}") for side in "oi"])
+        names = tuple([fresh_name(self.owner.func, f"{name}_{side}") for side in "oi"])
         if factor is not None:
             self._do("split", name, factor)
         else:
             self._do("split", name, 1, parts=nparts)
-        return made[0], made[1]
+        return names[0], names[1]
 
     def tile(self, x: Loop, y: Loop, x_factor: int, y_factor: int) -> tuple[str, str, str, str]:
         """Split both loops, and put the inner ones inside: x outer, y outer, x inner, y inner."""
@@ -106,9 +106,9 @@ class Stage:
             raise ScheduleError(f"fuse: no loops of {self.block} are given")
         fused = names[0]
         for inner in names[1:]:
-            made = fresh_name(self.owner.func, f"{fused}_{inner}")
+            joint = fresh_name(self.owner.func, f"{fused}_{inner}")
             self._do("fuse", fused, inner)
-            fused = made
+            fused = joint
         return fused
 
     def reorder(self, *loops: Loop) -> None:
@@ -193,8 +193,8 @@ class TensorSchedule:
                 self.stages[t] = self.stages[r.update]
             elif t.rule is not None:
                 self._add(t, block_name(t, self.names))
-        given = [t for t in order if t.rule is None and t.recurrence is None]
-        self.schedule = Schedule(lower([*given, *outputs], "main", self.names))
+        inputs = [t for t in order if t.rule is None and t.recurrence is None]
+        self.schedule = Schedule(lower([*inputs, *outputs], "main", self.names))
 
     def _add(self, tensor: Tensor, block: str) -> None:
         op = StageAxes(tensor.op.axis, tensor.op.reduce_axis)
@@ -227,13 +227,13 @@ class TensorSchedule:
         over = stage.op.reduce_axis
         names = [cached.name + stage.loops[a].removeprefix(block) for a in (*axes, *over)]
         own = tuple([variable(n, a.attr.extent) for n, a in zip(names, axes, strict=False)])
-        made = Tensor(cached.name, cached.shape, cached.dtype, cached.scope, own, tensor.rule)
+        buffered = Tensor(cached.name, cached.shape, cached.dtype, cached.scope, own, tensor.rule)
         loops = dict(zip((*own, *over), names, strict=True))
         op = StageAxes(own, over)
-        self.stages[made] = Stage(self, cached.name, op, loops, scope)
+        self.stages[buffered] = Stage(self, cached.name, op, loops, scope)
         stage.op = StageAxes(axes, ())
         stage.loops = {a: stage.loops[a] for a in axes}
-        return made
+        return buffered
 
     def cache_read(
         self, tensor: Tensor, scope: str, readers: Union[Tensor, Sequence[Tensor]]
@@ -246,12 +246,12 @@ class TensorSchedule:
         self.schedule.read_through(name, scope, blocks)
         cached = self.func.locals[-1]
         store = block_of(self.func, cached.name)
-        made = Tensor(
+        copy = Tensor(
             cached.name, cached.shape, cached.dtype, cached.scope, store.index, store.values[0]
         )
         loops = {a: str(a.attr.name) for a in store.index}
-        self.stages[made] = Stage(self, cached.name, StageAxes(store.index, ()), loops, scope)
-        return made
+        self.stages[copy] = Stage(self, cached.name, StageAxes(store.index, ()), loops, scope)
+        return copy
 
     def rfactor(self, tensor: Tensor, axis: Loop) -> Tensor:
         """Partial results for each round of a reduction loop, a new stage; the tensor adds them.
@@ -268,13 +268,13 @@ class TensorSchedule:
         data = sorted([v for v in nest if v not in rest], key=lambda v: nest[v] != loop)
         assert part.reducer is not None
         rule = Reduction(part.reducer, part.values, rest)
-        made = Tensor(buffer.name, buffer.shape, buffer.dtype, buffer.scope, tuple(data), rule)
-        self.stages[made] = Stage(self, part.block, StageAxes(tuple(data), rest), nest)
+        partial = Tensor(buffer.name, buffer.shape, buffer.dtype, buffer.scope, tuple(data), rule)
+        self.stages[partial] = Stage(self, part.block, StageAxes(tuple(data), rest), nest)
         stage.loops = {x.var: x.name for x in loops_around(self.func, final)}
         stage.op = StageAxes(final.index, final.over)
         for a, b in zip(tensor.op.axis, final.index, strict=True):
             stage.loops[a] = stage.loops[b]
-        return made
+        return partial
 
     def __str__(self) -> str:
         return str(self.schedule)
