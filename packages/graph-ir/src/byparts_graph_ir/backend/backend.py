@@ -20,7 +20,7 @@ from byparts_graph_ir.backend.kernel import (
 )
 from byparts_graph_ir.backend.space import HOST, Space
 from byparts_graph_ir.backend.table import Table
-from byparts_graph_ir.errors import GraphError, MissingRule
+from byparts_graph_ir.errors import BackendError, GraphError, MissingRule
 from byparts_graph_ir.fork import begin, end
 from byparts_graph_ir.model.digest import op_text
 from byparts_graph_ir.model.frozen import Frozen
@@ -126,7 +126,7 @@ class Backend(Frozen):
 
         Args:
             name: as of the backend that `load` makes.
-            load: imports the code and makes the backend; called once.
+            load: imports the code and makes the backend; what it raises is a `BackendError`.
             facts: fields, as of that backend, that programs ask for before they use it: `space` and
                 `around`, if not those of the host, `wants`, `slow_to_build`.
         """
@@ -293,9 +293,11 @@ class _Late(Backend):
         if name not in known and not name.startswith("__"):
             try:
                 begin(self)
-                loaded = known["_load"]()
-                known.update(vars(loaded))
+                known.update(vars(known["_load"]()))
                 object.__setattr__(self, "__class__", Backend)
+            except Exception as error:  # a build goes on with the next backend
+                what = f"backend {known['name']!r} cannot be imported: {error}"
+                raise BackendError(what, known["name"]) from error
             finally:
                 end(self)
         return object.__getattribute__(self, name)
