@@ -12,7 +12,7 @@ import pytest
 from processes import forked, needs_fork
 from toy_ops import Add, Neg, given, neg
 
-from byparts_graph_ir import HOST, Backend, GraphError, MissingRule, TensorType
+from byparts_graph_ir import HOST, Backend, BackendError, GraphError, MissingRule, TensorType
 
 
 def view(memory: Any, offset: int, type: TensorType) -> Any:
@@ -122,3 +122,33 @@ def test_a_missing_kernel_names_op_types_backend_and_line() -> None:
 def test_a_backend_is_named_where_it_is_sent_to_another_process() -> None:
     with pytest.raises(GraphError, match=r"Backend 'toy' cannot be pickled.*; send its name"):
         pickle.dumps(Backend("toy", view))
+
+
+def test_a_backend_of_later_is_loaded_by_the_first_question_that_its_facts_do_not_answer() -> None:
+    """Its name and speed are known; a rule is not, and comes with all the rest."""
+    loaded: list[Backend] = []
+
+    def load() -> Backend:
+        loaded.append(Backend("later", view, slow_to_build=True, stretches=True))
+        loaded[0].kernels.on(Neg)(neg)
+        return loaded[0]
+
+    backend = Backend.later("later", load, slow_to_build=True)
+
+    assert (backend.name, backend.space, backend.around) == ("later", HOST, None)
+    assert backend.slow_to_build and not loaded
+    assert backend.supports(Neg()) and backend.stretches
+    assert type(backend) is Backend and backend == loaded[0] and len(loaded) == 1
+
+
+def test_a_backend_of_later_that_cannot_be_loaded_says_so_again() -> None:
+    """Each question gets the error, and none half a backend."""
+
+    def load() -> Backend:
+        raise ImportError("no module named 'generator'")
+
+    backend = Backend.later("broken", load)
+
+    for _ in range(2):
+        with pytest.raises(BackendError, match="'broken' cannot be imported: no module named"):
+            _ = backend.kernels

@@ -117,3 +117,17 @@ def test_sums_of_few_columns(columns: int, dtype: str) -> None:
     arrays = [(9 * random.standard_normal(v.type.dims)).astype(kind) for v in graph.inputs]
     for got, wanted in zip(program(*arrays), evaluate(graph, *arrays), strict=True):
         np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=2e-4)
+
+
+def test_the_generator_is_imported_when_the_backend_is_used() -> None:
+    """To ask whether it starts costs a compiler's check, and not its 40 modules."""
+    code = """
+import sys
+from byparts_kernels_native import make
+
+backend = make()
+assert backend.name == "native" and backend.slow_to_build and backend.wants is not None
+assert "byparts_op_loops" not in sys.modules, sorted(sys.modules)
+assert backend.stretches and "byparts_kernels_native.backend" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,6 +1,6 @@
 """Generated code for the CPU: regions of elementwise ops and reductions as C with vectors."""
 
-from byparts_graph_ir import Backend
+from byparts_graph_ir import Backend, Node
 
 
 def make() -> Backend:
@@ -9,9 +9,24 @@ def make() -> Backend:
     Raises:
         CompilerError: there is no compiler.
     """
-    from byparts_kernels_native import backend  # tensor-ir is not needed before
+    from byparts_tensor_ir.compile import default_emitter  # tensor-ir is not needed before
+
+    default_emitter()  # says now that there is no compiler, or that it does not work
+    return Backend.later("native", _loaded, wants=_wanted, slow_to_build=True)
+
+
+def _loaded() -> Backend:
+    """The backend with its rules, which many programs end before they need."""
+    from byparts_kernels_native import backend
 
     return backend.make()
+
+
+def _wanted(node: Node) -> bool:
+    """Whether the backend wants the node in a region."""
+    from byparts_op_loops.regions.axes import wanted
+
+    return wanted(node)
 
 
 def set_threads(count: int) -> None:

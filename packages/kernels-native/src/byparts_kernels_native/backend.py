@@ -29,7 +29,6 @@ from byparts_op_loops.regions.joins import joins
 from byparts_op_loops.regions.updates import UPDATES
 from byparts_op_loops.rules import LoopKernels, for_all_sizes, is_symbolic, later
 from byparts_opset.dtypes import numpy_dtype
-from byparts_tensor_ir.compile import default_emitter
 
 kernels = LoopKernels(later("byparts_kernels_native.functions", "named_or_whole"), symbolic=True)
 PASSES = (*sums.PASSES, Pass("share panels", panels.share_panels, needs=("static",)))
@@ -37,7 +36,6 @@ PASSES = (*sums.PASSES, Pass("share panels", panels.share_panels, needs=("static
 
 def make() -> Backend:
     """The backend of this process."""
-    default_emitter()  # says now that there is no compiler, or that it does not work
     return Backend(
         "native",
         view,

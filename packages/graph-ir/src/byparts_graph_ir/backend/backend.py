@@ -20,7 +20,8 @@ from byparts_graph_ir.backend.kernel import (
 )
 from byparts_graph_ir.backend.space import HOST, Space
 from byparts_graph_ir.backend.table import Table
-from byparts_graph_ir.errors import GraphError, MissingRule
+from byparts_graph_ir.errors import BackendError, GraphError, MissingRule
+from byparts_graph_ir.fork import begin, end
 from byparts_graph_ir.model.digest import op_text
 from byparts_graph_ir.model.frozen import Frozen
 from byparts_graph_ir.model.op import Op
@@ -116,6 +117,22 @@ class Backend(Frozen):
                 object.__setattr__(self, name, Table(what))
         object.__setattr__(self, "_compiled", {})
         object.__setattr__(self, "_families", {})
+
+    @classmethod
+    def later(cls, name: str, load: Callable[[], Backend], **facts: Any) -> Backend:
+        """A backend whose code is imported when more than these facts is asked for.
+
+        A program that ends before it needs generated code imports none of the generator.
+
+        Args:
+            name: as of the backend that `load` makes.
+            load: imports the code and makes the backend; what it raises is a `BackendError`.
+            facts: fields, as of that backend, that programs ask for before they use it: `space` and
+                `around`, if not those of the host, `wants`, `slow_to_build`.
+        """
+        late: Backend = object.__new__(_Late)
+        vars(late).update({"name": name, "space": HOST, "around": None, **facts, "_load": load})
+        return late
 
     def __reduce__(self) -> NoReturn:
         raise GraphError(
@@ -267,6 +284,24 @@ class Backend(Frozen):
     def _bytes(self, size: int) -> Array:
         """New zeroed memory as a `u8` array; `None` for 0 bytes."""
         return self.view(self.space.allocate(size), 0, TensorType("u8", (size,))) if size else None
+
+
+class _Late(Backend):
+    """A backend of which some fields are known; to read another one makes it a `Backend`."""
+
+    def __getattribute__(self, name: str) -> Any:
+        known = object.__getattribute__(self, "__dict__")
+        if name not in known and not name.startswith("__"):
+            try:
+                begin(self)
+                known.update(vars(known["_load"]()))
+                object.__setattr__(self, "__class__", Backend)
+            except Exception as error:  # a build goes on with the next backend
+                what = f"backend {known['name']!r} cannot be imported: {error}"
+                raise BackendError(what, known["name"]) from error
+            finally:
+                end(self)
+        return object.__getattribute__(self, name)
 
 
 def _adapted(backend: Backend, op: Op, types: tuple[TensorType, ...]) -> Kernel:

@@ -263,7 +263,9 @@ def start(part: Part, record: Record, make: Any) -> Any:
         raise PartError(f"{what} does not start: {one_line(error)}") from error
     finally:
         end(what)
-    if isinstance(backend, type) or not all(hasattr(backend, name) for name in BACKEND_HAS):
+    # Not `hasattr`: to read a field may import the rest of the backend.
+    known = {*dir(backend), *getattr(type(backend), "__match_args__", ())}
+    if isinstance(backend, type) or not known.issuperset(BACKEND_HAS):
         raise PartError(f"{what}: {no_backend(record, repr(backend))}")
     return backend
 
