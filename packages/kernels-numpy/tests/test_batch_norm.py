@@ -68,6 +68,16 @@ def test_the_variance_survives_a_large_mean() -> None:
     np.testing.assert_allclose(variance, x.astype(np.float64).var(axis=0), rtol=1e-3)
 
 
+def test_the_gradient_of_an_empty_batch_is_zero() -> None:
+    """Also where mean and variance are those of nothing, nan."""
+    nothing, one = np.zeros((0, 3), np.float32), np.ones(3, np.float32)
+    nan = one * np.float32(np.nan)
+
+    _, dgamma, dbeta = kernel(BatchNormGradient(1), nothing, one, nan, nan, nothing)
+
+    assert not dgamma.any() and not dbeta.any()
+
+
 @pytest.mark.parametrize("shape", [(5, 8), (300, 700), (2, 3, 8), (0, 4)])
 @pytest.mark.parametrize("axes", [1, 2])
 def test_layer_norm_as_evaluate(shape: tuple[int, ...], axes: int) -> None:

@@ -76,6 +76,15 @@ def test_gradients(ta: bool, tb: bool, lead_a: tuple[int, ...], lead_b: tuple[in
     check_gradient(MatMul(ta, tb), a, b, unranked=True)
 
 
+def test_gradient_where_a_name_stands_for_a_number() -> None:
+    """A sum of [n,1,3] and [n,1,k] takes it that k is 3, and its gradient is named."""
+    w = f32(2, 3)
+    node = present(matmul(f32("n", 1, 2), w).node)
+    dw = present(node.op.gradient(node, f32("n", 1, "k"))[1])
+
+    assert dw.type.rank == w.type.rank
+
+
 def test_gradient_of_a_dense_layer_is_one_product() -> None:
     """Not one product for each element of the batch, summed afterwards; also on a batch unknown."""
     x, w = f32("n", 5, 3), f32(3, 2)

@@ -95,7 +95,8 @@ def batch_norm_gradient(
             total_dyh.add(i, work)
         _deviation(variance, op.epsilon, deviation)
         np.copyto(dbeta, total_dy.sums, casting="same_kind")
-        np.multiply(total_dyh.sums, deviation, dgamma, casting="same_kind")
+        scale = deviation if x.size else 1.0  # a sum of nothing is 0, whose variance is nan
+        np.multiply(total_dyh.sums, scale, dgamma, casting="same_kind")
         # dx = a * dy + b * (x - mean) + c, channel by channel
         np.multiply(gamma, deviation, of_dy)
         np.multiply(of_dy, deviation, of_x)

@@ -65,7 +65,7 @@ class MatMul(Op):
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         a, b = node.inputs
-        if _is_dense_layer(self, a, b):
+        if _is_dense_layer(self, a, b, dy):
             return self._gradient_of_layer(a, b, dy)
         ta, tb = self.transpose_a, self.transpose_b
         da = MatMul(tb, True)(b, dy) if ta else MatMul(False, not tb)(dy, b)
@@ -139,13 +139,14 @@ def _stored(x: TensorType, rows: Dimension, columns: Dimension, transposed: bool
     return TensorType(x.dtype, (*x.shape[:-2], *matrix))
 
 
-def _is_dense_layer(op: MatMul, a: Value, b: Value) -> bool:
+def _is_dense_layer(op: MatMul, a: Value, b: Value, dy: Value) -> bool:
     """Whether b is one matrix for the whole batch, so that leading axes of a can become rows."""
-    if op.transpose_a or a.type.shape is None or b.type.shape is None:
+    rows, matrix, dys = a.type.shape, b.type.shape, dy.type.shape
+    if op.transpose_a or rows is None or matrix is None or dys is None:
         return False
-    widths = (a.type.shape[-1], *b.type.shape)
+    widths = (rows[-1], *matrix, dys[-1])  # dy may have a name for what is a number in b
     known = all(isinstance(d, int) and d > 0 for d in widths)
-    return len(a.type.shape) > 2 and len(b.type.shape) == 2 and known
+    return len(rows) > 2 and len(matrix) == 2 and known
 
 
 def _as_rows(x: Value) -> Value:

@@ -3,18 +3,22 @@
 A number among the dimensions of the feeds of a program becomes a name, wherever it stands; where
 the shape rules then still know every shape, the program is one for all sizes.  At each size it must
 give what the program of that size means, whichever size came first, and raise where that raises.
+Every second program is a step of training (`training.py`), the gradients of which are taken of the
+program of names; the meaning is that of the gradients of the program of each size.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from random import Random
 from typing import Any
 
 import numpy as np
 
+from byparts_conformance.programs import training
 from byparts_conformance.programs.campaign import FEW, MANY
 from byparts_conformance.programs.effects import as_array, recorded
 from byparts_conformance.programs.generate import generate
@@ -27,6 +31,7 @@ from byparts_opset.dtypes import dtype_name
 from byparts_runtime import Executor, Variable
 
 NAME = "n"
+Step = Callable[[Program], Program]
 
 
 @dataclass
@@ -35,6 +40,7 @@ class NamedReport:
 
     Attributes:
         programs: how many were tried.
+        training: how many of them are steps of training.
         sizes: at how many sizes, all together.
         shared: at how many of these the program was one of a family.
         raised: at how many the graph or its evaluation raises.
@@ -43,6 +49,7 @@ class NamedReport:
     """
 
     programs: int = 0
+    training: int = 0
     sizes: int = 0
     shared: int = 0
     raised: int = 0
@@ -50,9 +57,12 @@ class NamedReport:
     failures: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        counts = f"{self.programs:,} programs of a named dimension at {self.sizes:,} sizes"
-        rest = f"{len(self.failures)} wrong, {self.shared:,} of a family, {self.raised:,} raised"
-        return "\n".join([*self.failures, f"{counts}: {rest}"])
+        programs = f"{self.programs:,} programs of a named dimension, {self.training:,} of training"
+        share = 100 * self.shared / max(1, self.shared + sum(self.reasons.values()))
+        wrong = f"{len(self.failures)} wrong, {self.raised:,} raised"
+        head = f"{programs}, at {self.sizes:,} sizes: {wrong}, {share:.1f} % of a family"
+        reasons = [f"{count:6} {why}" for why, count in self.reasons.most_common(8)]
+        return "\n".join([*self.failures, head, *reasons])
 
 
 def named_campaign(
@@ -63,6 +73,7 @@ def named_campaign(
     by_example: bool = False,
     times: int = 1,
     most_failures: int = 5,
+    **options: Any,
 ) -> NamedReport:
     """Try so many programs of named dimensions, of the seeds from `seed` on, each at six sizes.
 
@@ -73,10 +84,12 @@ def named_campaign(
         by_example: whether the executor is given the graph of each size, not that of the name.
         times: how often each size is called, the sizes in turn.
         most_failures: ends sooner after so many.
+        options: more of the executor's.
     """
     report = NamedReport()
     while report.programs < count and len(report.failures) < most_failures:
-        program, number = generate(seed), Random(seed)
+        number, trains = Random(seed), seed % 2 == 1
+        program = generate(seed, theme=number.choice(training.THEMES) if trains else "")
         seed += 1
         sizes = sorted({d for v in _feeds(program) for d in v.type.dims if d > 1})
         if not sizes:
@@ -85,11 +98,25 @@ def named_campaign(
         graph = with_name(program, size)
         if graph is None:
             continue
-        report.programs += 1
         others = [0, 1, 2, size, size + 3, 2 * size + 1]
         number.shuffle(others)
-        _try(replace(program, graph=graph), others * times, tuple(backends), by_example, report)
+        program = replace(program, graph=graph)
+        step = _step(program) if trains else None
+        report.programs += 1
+        report.training += step is not None
+        executor = Executor(backends=tuple(backends), **options)
+        _try(program, step, others * times, executor, by_example, report)
     return report
+
+
+def _step(program: Program) -> Step | None:
+    """What makes a step of training of the program; `None` where an op has no gradient."""
+    step = partial(training.with_training, weights=training.weights_of(program))
+    try:
+        step(program)
+    except GraphError:
+        return None
+    return step
 
 
 def with_name(program: Program, size: int) -> Graph | None:
@@ -134,18 +161,23 @@ def _name(dims: Sequence[int | str], size: int) -> list[int | str]:
 
 
 def _try(
-    program: Program, sizes: Sequence[int], backends: Any, by_example: bool, report: NamedReport
+    program: Program,
+    step: Step | None,
+    sizes: Sequence[int],
+    executor: Executor,
+    by_example: bool,
+    report: NamedReport,
 ) -> None:
     """Run a named program at each of the sizes, in this order, and note what is wrong."""
-    executor = Executor(backends=backends)
+    named = program if step is None else step(program)
     for size in sizes:
         report.sizes += 1
-        at_size = replace(program, arrays=_resized(program, size))
-        graph = _at_size(at_size)
-        wanted = graph if isinstance(graph, str) else _wanted(replace(at_size, graph=graph))
-        if by_example and isinstance(graph, str):
+        meaning = _at_size(replace(program, arrays=_resized(program, size)), step)
+        if by_example and isinstance(meaning, str):
             continue
-        given = _run(executor, replace(at_size, graph=graph) if by_example else at_size, report)
+        wanted = meaning if isinstance(meaning, str) else _wanted(meaning)
+        by_name = replace(named, arrays=_resized(named, size))
+        given = _run(executor, meaning if by_example else by_name, report)
         if wanted is None:
             report.raised += 1
         elif isinstance(wanted, str) or isinstance(given, str):
@@ -153,9 +185,9 @@ def _try(
             if isinstance(wanted, str) != isinstance(given, str):
                 told = given if isinstance(given, str) else "gives results"
                 meant = wanted if isinstance(wanted, str) else "has a meaning"
-                _fail(report, program, size, f"{told}, and the program of that size {meant}")
-        elif said := _surely_wrong(replace(at_size, graph=graph), given, wanted):
-            _fail(report, program, size, said)
+                _fail(report, named, size, f"{told}, and the program of that size {meant}")
+        elif said := _surely_wrong(meaning, given, wanted):
+            _fail(report, named, size, said)
 
 
 def _fail(report: NamedReport, program: Program, size: int, said: str) -> None:
@@ -173,17 +205,19 @@ def _resized(program: Program, size: int) -> tuple[Array, ...]:
     return tuple(arrays)
 
 
-def _at_size(program: Program) -> Any:
-    """The graph of numbers for the arrays of a program, or what it raises."""
+def _at_size(program: Program, step: Step | None) -> Any:
+    """The program of numbers for the arrays of a named one, or what it raises."""
     try:
         types = [type_of(a) for a in program.arrays]
-        graph = specialize(program.graph, types, simplify=False)
+        program = replace(program, graph=specialize(program.graph, types, simplify=False))
+        program = program if step is None else step(program)
     except GraphError as error:
         return f"raises {type(error).__name__}: {error}"
+    graph, feeds = program.graph, program.feeds
     news = graph.outputs[len(graph.outputs) - program.updates :]
-    if [v.type for v in news] != types[program.feeds : program.feeds + program.updates]:
+    if [v.type for v in news] != [v.type for v in graph.inputs[feeds : feeds + program.updates]]:
         return "raises ShapeError: a variable cannot take its new value"
-    return graph
+    return program
 
 
 def _wanted(program: Program) -> Any:
