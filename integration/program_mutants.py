@@ -36,8 +36,8 @@ from mutation.trying import DRAWS, Batch, batches, forget_kernels, in_child
 
 # what is tried -> how many mutants
 COUNTS = {
-    **{"binding": 150, "plans": 150, "graphs": 150, "loops": 90, "LLVM IR": 90, "C": 40},
-    **{f"source of {group}": 12 for group in GROUPS},
+    **{"binding": 120, "plans": 120, "graphs": 120, "loops": 110, "LLVM IR": 90, "C": 40},
+    **{f"source of {group}": 40 if recompiles(group) else 20 for group in GROUPS},
 }
 BACKENDS = ("native", "numpy")
 _MORE_BATCHES = 60  # that source is tried on which the first ones did not tell
@@ -146,7 +146,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--only", action="append", choices=list(COUNTS))
     parser.add_argument("--count", type=int, default=0, help="mutants of each; by default all")
-    parser.add_argument("--batches", type=int, default=24)
+    parser.add_argument("--batches", type=int, default=32)
     parser.add_argument("--size", type=int, default=4, help="programs of a batch")
     parser.add_argument("--nodes", type=int, default=12, help="of a program, at most")
     parser.add_argument("--seed", type=int, default=0)
