@@ -58,8 +58,9 @@ def refused_feeds(program: Program, most: int = 3) -> Iterator[tuple[list[Array]
 
 def _refusal(node: Node, indices: Array) -> str:
     """What the op says of these indices; "" if nothing."""
+    op: Any = node.op  # one of `_INDICES`
     try:
-        node.op.check_indices([v.type for v in node.inputs], indices)
+        op.check_indices([v.type for v in node.inputs], indices)
     except GraphError as error:
         return str(error)
     return ""
