@@ -3,6 +3,7 @@
     python integration/program_mutants.py                       # tries all, writes the page
     python integration/program_mutants.py --only loops --count 40 --log mutants.tsv
     python integration/program_mutants.py --page mutants.tsv    # writes the page from a log
+    python integration/program_mutants.py --again mutants.tsv --log more.tsv    # source that lives
 
 Writes docs/program-mutants.md from the outcomes and from `program_mutants_equal.tsv`, which says of
 places of our source why a change there gives what was given before.
@@ -30,17 +31,18 @@ from mutation.outcome import (
     recompiles,
     spread,
 )
-from mutation.page import FILE, explained, page
-from mutation.source import GROUPS, lines_run, mutants_of
+from mutation.page import FILE, explained, page, reasons
+from mutation.source import GROUPS, Mutant, lines_run, mutants_of
 from mutation.trying import DRAWS, Batch, batches, forget_kernels, in_child
 
 # what is tried -> how many mutants
 COUNTS = {
-    **{"binding": 150, "plans": 150, "graphs": 150, "loops": 90, "LLVM IR": 90, "C": 40},
-    **{f"source of {group}": 12 for group in GROUPS},
+    **{"binding": 120, "plans": 120, "graphs": 120, "loops": 110, "LLVM IR": 90, "C": 40},
+    **{f"source of {group}": 40 if recompiles(group) else 20 for group in GROUPS},
 }
 BACKENDS = ("native", "numpy")
-_MORE_BATCHES = 60  # that source is tried on which the first ones did not tell
+# Batches of larger programs, on which source is tried that the first ones did not tell.
+_MORE_BATCHES, _MORE_COMPILED, _MORE_SIZE = 60, 24, 6
 
 
 def outcomes(what: str, count: int, tried: Sequence[Batch], seed: int) -> Iterator[Outcome]:
@@ -61,8 +63,8 @@ def outcomes(what: str, count: int, tried: Sequence[Batch], seed: int) -> Iterat
         pairs = zip(tried, reached, strict=True)
         some = [b for b, lines in pairs if mutant.line in lines.get(mutant.module, ())]
         found = outcome_of_source(mutant, some)
-        if found.kind == "survives" and not recompiles(group):
-            found = outcome_of_source(mutant, more_batches(seed))
+        if found.kind == "survives":
+            found = outcome_on_more(mutant, seed) or found
         if found.kind != "no mutant":
             yield found
             left -= 1
@@ -70,10 +72,37 @@ def outcomes(what: str, count: int, tried: Sequence[Batch], seed: int) -> Iterat
             return
 
 
+def outcome_on_more(mutant: Mutant, seed: int) -> Outcome | None:
+    """What larger programs say of changed source that lives; `None` if none runs the line."""
+    pairs = more_batches(mutant.group, seed)
+    some = [b for b, lines in pairs if mutant.line in lines.get(mutant.module, ())]
+    return outcome_of_source(mutant, some) if some else None
+
+
 @cache
-def more_batches(seed: int) -> list[Batch]:
-    """Larger programs that need no compiler, for source that the first ones do not tell."""
-    return batches(BACKENDS[1:], _MORE_BATCHES, 6, seed + 10_000, 24)
+def more_batches(group: str, seed: int) -> list[tuple[Batch, dict[str, set[int]]]]:
+    """Larger programs, and the lines of the group that they run; compiled only where it matters."""
+    tried = _more(recompiles(group), seed)
+    return [(b, in_child(partial(_lines, group, b))) for b in tried]
+
+
+@cache
+def _more(compiled: bool, seed: int) -> list[Batch]:
+    backends = BACKENDS if compiled else BACKENDS[1:]
+    count = _MORE_COMPILED if compiled else _MORE_BATCHES
+    if compiled and os.environ["BYPARTS_EMITTER"] == "c":
+        count //= 3
+    return batches(backends, count, _MORE_SIZE, seed + 10_000, 24)
+
+
+def outcomes_again(what: str, log: Sequence[Outcome], seed: int) -> Iterator[Outcome]:
+    """The outcomes of a log, source of one group that lives tried again on larger programs."""
+    group = what.removeprefix("source of ")
+    live = {one.key for one in log if one.kind == "survives" and one.group == group and one.key}
+    live -= reasons().keys()
+    every = {m.key: m for name in GROUPS[group] for m in mutants_of(group, name)}
+    found = [outcome_on_more(every[key], seed) for key in sorted(live)]
+    yield from [one for one in found if one is not None]
 
 
 def _lines(group: str, batch: Batch) -> dict[str, set[int]]:
@@ -91,8 +120,7 @@ def main() -> int:
     """Try mutants, and write the page where all were tried."""
     args = _arguments()
     if args.page:
-        lines = Path(args.page).read_text(encoding="utf-8").splitlines()
-        _write([outcome_of_line(line) for line in lines], args)
+        _write(read_log(args.page), args)
         return 0
     warnings.simplefilter("ignore")
     wanted = args.only or list(COUNTS)
@@ -103,7 +131,7 @@ def main() -> int:
             some = [what for what in wanted if emitter_of(what) == emitter]
             if some:
                 made += _tried_with(emitter, some, args)
-    if not args.only:
+    if not (args.only or args.again):
         _write(made, args)
     return 0
 
@@ -112,8 +140,9 @@ def _write(made: Sequence[Outcome], args: argparse.Namespace) -> None:
     programs = (
         f"Programs of seeds {args.seed} on, of at most {args.nodes} growth steps, {args.size} of "
         f"them built together; {args.batches} builds where LLVM makes code, {args.batches // 3} "
-        "where g++ does.  Source that they do not tell, other than of lowering and emitters, is "
-        f"tried on {6 * _MORE_BATCHES} larger programs on NumPy."
+        f"where g++ does.  Source that they do not tell is tried on {_MORE_SIZE * _MORE_BATCHES} "
+        f"larger programs on NumPy; of lowering and emitters on {_MORE_SIZE * _MORE_COMPILED}, "
+        "compiled, by g++ on a third of them."
     )
     text = page([explained(one) for one in made], programs, DRAWS)
     FILE.write_text(text, encoding="utf-8")
@@ -123,6 +152,8 @@ def _tried_with(emitter: str, some: Sequence[str], args: argparse.Namespace) -> 
     """The outcomes of mutants that one emitter shows; each emitter has a process of its own."""
     os.environ["BYPARTS_EMITTER"] = emitter
     count = args.batches if emitter == "llvm" else args.batches // 3
+    if args.again:
+        return _tried_again(some, args)
     forget_kernels()  # of the other emitter
     tried = batches(BACKENDS, count, args.size, args.seed, args.nodes)
     print(f"{emitter}: {len(tried)} batches of {args.size} programs", flush=True)
@@ -132,6 +163,24 @@ def _tried_with(emitter: str, some: Sequence[str], args: argparse.Namespace) -> 
             made.append(one)
             _logged(one, args.log)
     return made
+
+
+def _tried_again(some: Sequence[str], args: argparse.Namespace) -> list[Outcome]:
+    forget_kernels()  # of the other emitter
+    log = read_log(args.again)
+    made = [o for what in some if what not in STAGES for o in outcomes_again(what, log, args.seed)]
+    for one in made:
+        _logged(one, args.log)
+    return made
+
+
+def read_log(path: str) -> list[Outcome]:
+    """The outcomes of a log; of changed source the last one."""
+    rows: dict[object, Outcome] = {}
+    for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines()):
+        one = outcome_of_line(line)
+        rows[(one.group, one.key) if one.key else number] = one
+    return list(rows.values())
 
 
 def _logged(one: Outcome, log: str) -> None:
@@ -146,11 +195,12 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--only", action="append", choices=list(COUNTS))
     parser.add_argument("--count", type=int, default=0, help="mutants of each; by default all")
-    parser.add_argument("--batches", type=int, default=24)
+    parser.add_argument("--batches", type=int, default=32)
     parser.add_argument("--size", type=int, default=4, help="programs of a batch")
     parser.add_argument("--nodes", type=int, default=12, help="of a program, at most")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--log", default="", help="a file to which each outcome is added")
+    parser.add_argument("--log", default="", help="a file to add each outcome to")
+    parser.add_argument("--again", default="", help="such a file, to try its survivors again")
     parser.add_argument("--page", default="", help="such a file, to write the page from")
     return parser.parse_args()
 

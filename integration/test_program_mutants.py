@@ -29,7 +29,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sequence[Batch]]
         patch.setenv("BYPARTS_EMITTER", "llvm")
         patch.setenv("BYPARTS_CACHE", str(tmp_path_factory.mktemp("cache")))
         forget_kernels()
-        yield batches(("native", "numpy"), 1, 4, 4, 12)
+        yield batches(("native", "numpy"), 1, 4, 16, 12)
 
 
 @pytest.mark.parametrize(("stage", "rule"), TOLD, ids=lambda x: x.replace(" ", "-"))

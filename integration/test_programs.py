@@ -7,11 +7,14 @@ could be made; it goes to `programs/` when what it found is mended.
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from byparts_conformance.programs import generate
+from byparts_optimize.simplify import Sweep
 from program_trials import check, check_again, each_of_the_corpus, overflows
 
 COMPILER = next(filter(shutil.which, ("g++", "clang++", "c++")), None)
@@ -29,6 +32,17 @@ def emitter(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
         pytest.skip(MISSING[name])
     monkeypatch.setenv("BYPARTS_EMITTER", name)
     return name
+
+
+def test_rules_of_many_ops_apply_to_programs_of_what_passes_rewrite() -> None:
+    """To nodes of more than twenty ops in two hundred programs, of most of them often."""
+    hits: Counter[str] = Counter()
+    for seed in range(200):
+        sweep = Sweep(fast_math=False)
+        generate(seed, theme="rewritten").graph.rewrite(sweep.rule)
+        hits.update(sweep.hits)
+
+    assert len(hits) > 20 and sum(n > 10 for n in hits.values()) > 12
 
 
 native = pytest.mark.parametrize("emitter", list(MISSING), indirect=True)

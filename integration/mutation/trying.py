@@ -26,6 +26,7 @@ from byparts_conformance.programs import Program, expected, generate
 from byparts_conformance.programs.growing import drawn
 from byparts_conformance.programs.noise import Expected
 from byparts_conformance.programs.program import parts_of, side_by_side
+from byparts_conformance.programs.refused import shuffled
 from byparts_conformance.programs.trial import difference, run
 from byparts_conformance.programs.ways import Way, way_of
 from byparts_graph_ir.parts.hub import parts
@@ -139,7 +140,11 @@ def with_other_arrays(batch: Batch, number: int) -> Batch:
     programs = []
     for p in batch.programs:
         dice = Random(f"{p.seed} {number}")
-        arrays = [drawn(dice, v.type.dtype, v.type.dims) for v in p.graph.inputs]
+        indices = shuffled(p, number)
+        arrays = [
+            indices.get(i, drawn(dice, v.type.dtype, v.type.dims))
+            for i, v in enumerate(p.graph.inputs)
+        ]
         programs.append(replace(p, arrays=tuple(arrays)))
     return Batch(programs, _wants(programs), batch.way, batch.options)
 

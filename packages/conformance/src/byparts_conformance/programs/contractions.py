@@ -107,5 +107,5 @@ def attention(g: Growing) -> None:
     g.add(lambda: ops.attention(q, k, v, causal))
 
 
-MAKERS = (*(matmul,) * 5, scaled_product, einsum, *(convolution,) * 2, pooling, attention)
+MAKERS = (*(matmul,) * 5, scaled_product, einsum, *(convolution,) * 2, *(pooling,) * 2, attention)
 SMOOTH = (*(matmul,) * 4, einsum, convolution, pooling, attention)

@@ -23,6 +23,7 @@ from byparts_conformance.programs import (
     elementwise,
     movement,
     reductions,
+    rewritten,
     states,
 )
 from byparts_conformance.programs.effects import with_prints
@@ -40,6 +41,7 @@ _ALL: Makers = (
     *contractions.MAKERS,
     *states.MAKERS,
     *control.MAKERS,
+    *rewritten.MAKERS,
 )
 # name -> (likely dtypes, makers)
 THEMES: dict[str, tuple[tuple[str, ...], Makers]] = {
@@ -47,7 +49,11 @@ THEMES: dict[str, tuple[tuple[str, ...], Makers]] = {
     "everything of f32": (("f32", "f32", "f32", "i64", "i32", "bool"), _ALL),
     "integers": (
         ("i8", "i16", "i32", "i64", "i64", "u8", "u8", "i4", "bool"),
-        (*elementwise.MAKERS * 2, *movement.MAKERS, *reductions.MAKERS),
+        (*elementwise.MAKERS * 2, *movement.MAKERS, *reductions.MAKERS, *rewritten.MAKERS),
+    ),
+    "rewritten": (
+        ("f32", "f32", "f16", "bf16", "f64", "i32", "i64", "i8", "u8", "bool"),
+        (*rewritten.MAKERS * 4, *elementwise.MAKERS, *movement.MAKERS, *reductions.MAKERS),
     ),
     "indices": (
         ("i64", "i64", "i32", "f32"),

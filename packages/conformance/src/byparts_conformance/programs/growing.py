@@ -227,7 +227,11 @@ def drawn(
     return numbers.integers(max(low, -9), min(high, 10), shape).astype(numpy)
 
 
-_FLOAT_EDGES = (0.0, -0.0, 1.0, -1.0, 100.0, -100.0, 1e-3, 88.0, -90.0, 1e-7, 0.1, 65504.0)
+_FLOAT_EDGES = (
+    *(0.0, -0.0, 1.0, -1.0, 100.0, -100.0, 1e-3, 88.0, -90.0, 1e-7, 0.1, 65504.0),
+    # in the middle between two numbers of bf16 or of f16, and of f16 below the normal ones
+    *(1 + 2.0**-8, 1 + 3 * 2.0**-8, -257.0, 259.0, 1 + 2.0**-11, -2049.0, 2051.0, 5 * 2.0**-25),
+)
 _NOT_FINITE = (np.nan, np.inf, -np.inf)
 
 

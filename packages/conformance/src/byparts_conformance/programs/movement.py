@@ -134,7 +134,9 @@ def own_part(g: Growing) -> None:
 
 
 def indices(g: Growing, n: int, shape: tuple[int, ...] | None = None) -> Optional[Value]:
-    """Integers from 0 to n - 1, of one or more dimensions, computed from what is there."""
+    """Integers from 0 to n - 1, of one or more dimensions: a new input, or computed."""
+    if g.chance(0.15):
+        return _given_indices(g, n, shape or (g.any_of(g.sizes),))
     if shape is not None or g.chance(0.3):
         size = shape if shape is not None else (g.any_of(g.sizes),)
         drawn = np.random.default_rng(g.random.getrandbits(32)).integers(0, n, size)
@@ -155,6 +157,14 @@ def indices(g: Growing, n: int, shape: tuple[int, ...] | None = None) -> Optiona
         return None
     known = x
     return g.add(lambda: ops.mod(known, ops.fill(n, known.type.dtype)))
+
+
+def _given_indices(g: Growing, n: int, shape: tuple[int, ...]) -> Value:
+    """A new input that holds indices as they are."""
+    x = g.input(g.any_of(("i64", "i32")), shape)
+    dice = np.random.default_rng(g.random.getrandbits(32))
+    g.known[x] = np.asarray(dice.integers(0, n, shape).astype(g.known[x].dtype))
+    return x
 
 
 def gather(g: Growing) -> None:

@@ -100,5 +100,5 @@ def losses(g: Growing) -> None:
         g.add(lambda: ops.softmax_cross_entropy(x, ops.softmax(weights)))
 
 
-MAKERS = (*(reduce,) * 5, moments, *(along,) * 2, *(rows,) * 2, norms, losses)
+MAKERS = (*(reduce,) * 5, moments, *(along,) * 3, *(rows,) * 2, norms, losses)
 SMOOTH = (*(reduce,) * 4, moments, along, rows, norms, losses)

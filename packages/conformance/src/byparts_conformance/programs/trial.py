@@ -2,13 +2,16 @@
 
 `run` builds a program in one way (a backend, options) and runs it twice from the same variables,
 the second time on arrays that are not contiguous.  In between it runs on other feeds, so that what
-an earlier run left in memory is not taken for what a step should have made.  What is only read must
+an earlier run left in memory is not taken for what a step should have made, and on indices that are
+out of range, which must be refused.  What is only read must
 not change, and results of the first run not by the second.  `trial` compares both with `expected`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,7 @@ from numpy.typing import NDArray
 from byparts_conformance.programs.effects import as_array, recorded
 from byparts_conformance.programs.noise import Wanted, expected
 from byparts_conformance.programs.program import Program, parts_of, side_by_side
+from byparts_conformance.programs.refused import refused_feeds, unrefused
 from byparts_graph_ir import MissingRule
 from byparts_runtime import Variable, build
 
@@ -46,17 +50,19 @@ def run(
     inputs, feeds = program.graph.inputs, program.feeds
     states = program.arrays[feeds:]
     variables = [Variable(f"v{i}", np.array(a)) for i, a in enumerate(states)]
-    built = build(
-        program.graph,
-        variables=dict(zip(inputs[feeds:], variables, strict=True)),
-        updates=variables[: program.updates],
-        **options,
-    )
+    known = dict(zip(inputs[feeds:], variables, strict=True))
+    with _no_other_backend():
+        built = build(
+            program.graph, variables=known, updates=variables[: program.updates], **options
+        )
     results: list[tuple[Any, ...]] = []
     for number in range(rounds):
         if number:
             with recorded():
                 built(*[np.array(np.flip(a)) for a in program.arrays[:feeds]])
+                for spoiled, sentence in refused_feeds(program):
+                    if said := unrefused(built, spoiled, sentence):
+                        raise Wrong(said)
         for v, a in zip(variables, states, strict=True):
             v.write(a)
         given = [np.array(a) if number % 2 == 0 else _spread(a) for a in program.arrays[:feeds]]
@@ -69,6 +75,14 @@ def run(
         _check_unchanged("variable that is only read", kept, states[program.updates :])
     seen(built)
     return [tuple(map(np.array, some)) for some in results]
+
+
+@contextmanager
+def _no_other_backend() -> Iterator[None]:
+    """Raise where a build goes on without a backend that fails: the others would be tried twice."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "going on without", RuntimeWarning)
+        yield
 
 
 def _spread(a: Array) -> Array:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 
 import byparts_opset as ops
 from byparts_conformance.programs.program import Program
-from byparts_graph_ir import Graph, Input, Node, TensorType, Value
+from byparts_graph_ir import Graph, GraphError, Input, Node, TensorType, Value, specialize
+from byparts_graph_ir.parts.hub import parts
 
 
 def unrolled(program: Program, longest: int = 12) -> Program:
@@ -26,6 +28,39 @@ def unrolled(program: Program, longest: int = 12) -> Program:
     order: list[Value] = []
     outputs = _inlined(graph, graph.inputs, longest, order)
     return replace(program, graph=Graph.of(graph.inputs, outputs, order=order))
+
+
+def before_shapes(program: Program) -> Program:
+    """The program as a pass leaves it that does not know its shapes, then given them again.
+
+    Some dimensions of a feed are unknown, or all of them, or its rank is, as the seed says.
+    The program itself where ops need more than that, or no part `optimize` is installed.
+    """
+    if "optimize" not in parts.names("passes"):
+        return program
+    graph, dice = program.graph, Random(program.seed)
+    kinds = [v.type for v in graph.inputs]
+    hidden = [_hidden(t, dice) for t in kinds[: program.feeds]] + kinds[program.feeds :]
+    inputs = [Input(t) for t in hidden]
+    new: dict[Value, Value] = dict(zip(graph.inputs, inputs, strict=True))
+    try:
+        for node in graph.nodes:
+            made = Node(node.op, tuple([new[v] for v in node.inputs]), node.where)
+            new.update(zip(node.outputs, made.outputs, strict=True))
+        unknown = Graph.of(inputs, [new[v] for v in graph.outputs], order=new.values())
+    except GraphError:
+        return program
+    optimized = parts.get("passes", "optimize")(unknown)
+    return replace(program, graph=specialize(optimized, kinds))
+
+
+def _hidden(kind: TensorType, dice: Random) -> TensorType:
+    """The type without its shape, or without some or all of its dimensions."""
+    way = dice.randrange(4)
+    if way == 0:
+        return TensorType(kind.dtype, None)
+    known = [d if way == 1 and dice.random() < 0.5 else None for d in kind.dims]
+    return TensorType(kind.dtype, tuple(known))
 
 
 def _written_out(longest: int, node: Node, order: list[Value]) -> tuple[Value, ...] | None:

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 from byparts_conformance.programs.program import Program
-from byparts_conformance.programs.twins import as_rounds, unrolled
+from byparts_conformance.programs.twins import as_rounds, before_shapes, unrolled
 from byparts_graph_ir import Backend, Node, Op, Table
 from byparts_graph_ir.model.frozen import replace
 from byparts_graph_ir.parts.hub import parts
@@ -118,6 +118,7 @@ WAYS = (
     Way("backends in part", backends=in_part),
     Way("bodies written out", twin=unrolled),
     Way("as rounds of a loop", twin=as_rounds),
+    Way("optimized before shapes are known", twin=before_shapes),
 )
 
 
