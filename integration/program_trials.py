@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from byparts_conformance.programs import campaign, expected, program_of, trial
+from byparts_conformance.programs import campaign, campaign_on_threads, expected, program_of, trial
 
 CORPUS = sorted((Path(__file__).parent / "programs").glob("*.txt"))
 
@@ -17,6 +17,13 @@ def check(backend: str, count: int, seed: int, batch: int) -> None:
     report = campaign(backends, count, seed, batch=batch)
     assert not report.failures, str(report)
     assert report.programs == count and report.compared > 0.95 * report.elements, str(report)
+
+
+def check_on_threads(count: int, seed: int, batch: int) -> None:
+    """Try `count` programs in generated C whose loops are shared, however short they are."""
+    report = campaign_on_threads(("native", "numpy"), count, seed, batch=batch)
+    assert not report.failures, str(report)
+    assert report.structure.having["shared loops"] > 0.9 * report.structure.programs, str(report)
 
 
 def check_again(path: Path, backend: str) -> None:

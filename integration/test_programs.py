@@ -15,7 +15,7 @@ import pytest
 
 from byparts_conformance.programs import generate
 from byparts_optimize.simplify import Sweep
-from program_trials import check, check_again, each_of_the_corpus, overflows
+from program_trials import check, check_again, check_on_threads, each_of_the_corpus, overflows
 
 COMPILER = next(filter(shutil.which, ("g++", "clang++", "c++")), None)
 MISSING = {
@@ -84,6 +84,21 @@ def test_thousands_of_programs_on_numpy(part: int) -> None:
 def test_thousands_of_programs_in_generated_code(emitter: str, part: int) -> None:
     """Five thousand."""
     check("native", 1000, 10_000 + 1000 * part, 25)
+
+
+@overflows
+@pytest.mark.parametrize("emitter", ["c"], indirect=True)
+def test_programs_whose_loops_threads_share(emitter: str) -> None:
+    """Twenty; LLVM's code computes on one thread."""
+    check_on_threads(20, 40_000, 10)
+
+
+@pytest.mark.long
+@overflows
+@pytest.mark.parametrize("emitter", ["c"], indirect=True)
+def test_hundreds_of_programs_whose_loops_threads_share(emitter: str) -> None:
+    """Five hundred."""
+    check_on_threads(500, 41_000, 25)
 
 
 @pytest.mark.long

@@ -24,7 +24,7 @@ import numpy as np
 
 from byparts_conformance.programs import Program, expected, generate
 from byparts_conformance.programs.growing import drawn
-from byparts_conformance.programs.noise import Expected
+from byparts_conformance.programs.noise import Wanted
 from byparts_conformance.programs.program import parts_of, side_by_side
 from byparts_conformance.programs.refused import shuffled
 from byparts_conformance.programs.trial import difference, run
@@ -36,7 +36,7 @@ from byparts_kernels_native import code
 _MOST_CPU_S, _MOST_S = 25, 90
 _MOST_BYTES = 8 << 30
 DRAWS = 6  # of other arrays, for programs that did not tell
-Wants = Sequence[Sequence[Expected]]
+Wants = Sequence[Sequence[Wanted]]
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import code
 from byparts_kernels_native.functions import evaluated
 from byparts_kernels_native.regions import nothing
+from byparts_kernels_native.sharing import scaled
 from byparts_kernels_native.tiles import TILES, tile_rows
 from byparts_op_loops.rules import is_symbolic
 from byparts_tensor_ir.emit.c import Source, emit_c
@@ -105,7 +106,7 @@ def _kernel(
     scale = d**-0.5 if op.scale is None else op.scale
     batch = prod(q.dims[:-2])
     # Threads share the batch, in parts that have scratch memory of their own.
-    parts = min(batch, threads()) if batch * s * t * (d + e) > _LEAST_SHARED else 1
+    parts = min(batch, threads()) if batch * s * t * (d + e) > scaled(_LEAST_SHARED) else 1
     count = -(-count // 16) * 16
     name = code.later(_source(dtype, op.causal, scale, gradient))
     sizes = (batch, s, t, d, e, rows, keys, parts, count)

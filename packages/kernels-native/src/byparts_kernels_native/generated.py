@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from byparts_graph_ir import Kernel, Op
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import code
+from byparts_kernels_native.sharing import least_us, usual
 from byparts_op_loops.keys import kept_record, short_key
 from byparts_tensor_ir.emit.source import LlvmSource, Source
 from byparts_tensor_ir.target import target
@@ -60,7 +61,8 @@ def generated(
         return {**asdict(emitted(cascaded(func), inplace)), "inplace": inplace}
 
     emitter, ours = code.emitter(), short_key(PACKAGES, kinds)
-    record = kept_record((emitter, target().name), ours, key, new_record)
+    sharing = () if usual() else (str(least_us()),)
+    record = kept_record((emitter, target().name, *sharing), ours, key, new_record)
     return generated_of(record)
 
 

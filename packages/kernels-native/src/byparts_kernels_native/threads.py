@@ -1,11 +1,12 @@
 """Loops that threads share: outermost ones with much to do, whose rounds are independent.
 
-Whether a loop is shared depends on that loop alone, and a round is computed alike on any thread,
-so results do not depend on the number of threads.
+Whether a loop is shared depends on that loop and a variable (`sharing.py`) alone, and a round is
+computed alike on any thread, so results do not depend on the number of threads.
 """
 
 from __future__ import annotations
 
+from byparts_kernels_native.sharing import least_us, usual
 from byparts_tensor_ir.access import elements_of
 from byparts_tensor_ir.expression import BYTES, INDEX, Expr
 from byparts_tensor_ir.functions import FUNCTIONS
@@ -15,20 +16,21 @@ from byparts_tensor_ir.schedule.loops import parallel, split, vectorize
 from byparts_tensor_ir.statement import For, Func, If, Statement, Store, stores
 from byparts_tensor_ir.substitute import subexpressions
 
-_LEAST_S = 50e-6  # of work; waking another thread takes about 20e-6
 _ELEMENTS = 4096  # of a piece of a loop over neighbours in memory: a multiple of all vectors
+_FEW = 128  # of a piece where short loops are shared too
 
 
 def shared(func: Func) -> Func:
     """The function with its large loops shared among threads."""
+    least_s, piece = least_us() * 1e-6, _ELEMENTS if usual() else _FEW
     for loop in func.body:
-        if not isinstance(loop, For) or seconds(loop) < _LEAST_S or _has_large_locals(func, loop):
+        if not isinstance(loop, For) or seconds(loop) < least_s or _has_large_locals(func, loop):
             continue
-        if loop.kind == "vectorize" and loop.extent.op == "const" and loop.extent.attr <= _ELEMENTS:
+        if loop.kind == "vectorize" and loop.extent.op == "const" and loop.extent.attr <= piece:
             continue  # one piece
         try:
             if loop.kind == "vectorize":
-                pieces = vectorize(split(func, loop.name, _ELEMENTS), f"{loop.name}_i")
+                pieces = vectorize(split(func, loop.name, piece), f"{loop.name}_i")
                 func = parallel(pieces, f"{loop.name}_o")
             else:
                 func = parallel(func, loop.name)

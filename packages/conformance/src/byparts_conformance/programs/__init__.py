@@ -7,6 +7,7 @@ from byparts_conformance.programs.campaign import (
     Failure as Failure,
     Report as Report,
     campaign as campaign,
+    campaign_on_threads as campaign_on_threads,
 )
 from byparts_conformance.programs.generate import generate as generate, smooth as smooth
 from byparts_conformance.programs.minimise import minimised as minimised
@@ -21,6 +22,7 @@ from byparts_conformance.programs.trial import run as run, trial as trial
 
 __all__ = [
     *("Expected", "Failure", "Program", "Report"),
-    *("campaign", "generate", "smooth", "expected", "minimised", "run", "trial"),
+    *("campaign", "campaign_on_threads", "generate", "smooth"),
+    *("expected", "minimised", "run", "trial"),
     *("as_test", "program_of", "text_of"),
 ]

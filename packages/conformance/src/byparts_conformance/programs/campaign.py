@@ -25,7 +25,7 @@ from byparts_conformance.programs.program import Program
 from byparts_conformance.programs.structure import Structure
 from byparts_conformance.programs.text import as_test
 from byparts_conformance.programs.trial import batch_trial, trial
-from byparts_conformance.programs.ways import Way, loaded, way_of
+from byparts_conformance.programs.ways import Way, loaded, renewed, shared_loops, way_of
 from byparts_graph_ir import MissingRule
 
 # Samples of noise that confirm a report: few dismiss most reports, many take seconds.
@@ -136,6 +136,14 @@ def campaign(
         if len(report.failures) >= most_failures:
             break
     return report
+
+
+def campaign_on_threads(
+    backends: Sequence[Any], count: int, seed: int = 0, **options: Any
+) -> Report:
+    """As `campaign`, by backends that share among threads what is too short for it as a rule."""
+    with shared_loops():
+        return campaign([renewed(b) for b in backends], count, seed, **options)
 
 
 def _count(

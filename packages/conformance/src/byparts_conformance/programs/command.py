@@ -7,7 +7,7 @@ import warnings
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
-from byparts_conformance.programs.campaign import Report, campaign
+from byparts_conformance.programs.campaign import Report, campaign, campaign_on_threads
 from byparts_conformance.programs.generate import THEMES
 from byparts_graph_ir.parts.hub import parts
 
@@ -20,7 +20,8 @@ def try_programs(names: Sequence[str], count: int, words: Sequence[str]) -> int:
     Args:
         names: of installed backends.
         count: how many programs.
-        words: more of the command line: `--seed`, `--batch`, `--theme`, `--not-finite`, `--prints`.
+        words: more of the command line: `--seed`, `--batch`, `--theme`, `--not-finite`, `--prints`,
+            `--threads`.
 
     Returns:
         The status of the process: 1 if a program is wrong, 2 for words that are no options.
@@ -35,7 +36,8 @@ def try_programs(names: Sequence[str], count: int, words: Sequence[str]) -> int:
         options["prints"] = True if args.prints else None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of overflows on the way; results are compared
-            report = campaign(backends, count, args.seed, **options)
+            tried = campaign_on_threads if args.threads else campaign
+            report = tried(backends, count, args.seed, **options)
         _erase()
         print(f"backends {', '.join(backends)}: {report}")
         status = status or int(bool(report.failures))
@@ -51,6 +53,8 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--not-finite", action="store_true", help=words)
     words = "values are printed; without it, in every fifth program"
     parser.add_argument("--prints", action="store_true", help=words)
+    words = "loops are shared among threads, however short they are"
+    parser.add_argument("--threads", action="store_true", help=words)
     return parser
 
 

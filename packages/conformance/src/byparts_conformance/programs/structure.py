@@ -15,7 +15,7 @@ from byparts_graph_ir import Fused
 
 KINDS = (
     *("regions", "large regions", "over others", "donations", "workspaces", "persistent"),
-    *("bodies", "stretches", "variables", "several backends"),
+    *("bodies", "stretches", "variables", "several backends", "shared loops"),
 )
 
 
@@ -67,5 +67,6 @@ def _kinds_of(built: Any) -> set[str]:
         "stretches": "capture    " in said,
         "variables": "variables  0 bytes" not in said,
         "several backends": len(backends) > 1,
+        "shared loops": any("in_parallel(" in kernels(n).kernel.source for n in graph.nodes),
     }
     return {kind for kind, there in has.items() if there}

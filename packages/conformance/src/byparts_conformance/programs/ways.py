@@ -5,7 +5,9 @@ Whatever a way changes, a program must give what it means.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -104,6 +106,29 @@ def loaded(backend: Any) -> Backend:
     made = parts.backend(backend) if isinstance(backend, str) else backend
     assert isinstance(made, Backend), f"{made!r} is no backend"
     return made
+
+
+def renewed(backend: Any) -> Backend:
+    """The same backend, which has compiled nothing yet."""
+    return replace(loaded(backend))
+
+
+@contextmanager
+def shared_loops() -> Iterator[None]:
+    """While it is entered backends that share loops among threads share short ones too.
+
+    Two threads at least compute.  Kernels that a backend has compiled before are not made again.
+    """
+    before = {name: os.environ.get(name) for name in ("BYPARTS_SHARE_FROM_US", "OMP_NUM_THREADS")}
+    threads = before["OMP_NUM_THREADS"] or str(os.cpu_count() or 1)
+    os.environ["BYPARTS_SHARE_FROM_US"] = "0"
+    os.environ["OMP_NUM_THREADS"] = str(max(2, int(threads.split(",")[0])))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            os.environ.update({name: value} if value is not None else {})
 
 
 PLAIN = Way("as a user builds")

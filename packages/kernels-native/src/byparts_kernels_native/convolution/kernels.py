@@ -50,6 +50,7 @@ from byparts_kernels_native.convolution.plan import (
 from byparts_kernels_native.convolution.pointwise import pointwise
 from byparts_kernels_native.convolution.winograd import Code, by_winograd
 from byparts_kernels_native.functions import whole
+from byparts_kernels_native.sharing import scaled
 from byparts_opset import Conv2d, Conv2dFilterGradient
 from byparts_tensor_ir.emit.vectors import C_TYPES
 from byparts_tensor_ir.expression import BYTES
@@ -148,7 +149,7 @@ class _Parts:
         memory = _Memory("own")
         elements = plan.images * plan.frame.steps[0] if plan.frame.copy else 0
         memory.place("frame", C_TYPES[dtype], elements * BYTES[dtype])
-        return cls(min(most, threads()) if work > _LEAST_SHARED else 1, memory)
+        return cls(min(most, threads()) if work > scaled(_LEAST_SHARED) else 1, memory)
 
     def text(self, shared: _Memory, body: str) -> str:
         """C of the loop; its workspace lies behind what all parts use."""
