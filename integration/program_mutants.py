@@ -42,7 +42,7 @@ COUNTS = {
 }
 BACKENDS = ("native", "numpy")
 # Batches of larger programs, on which source is tried that the first ones did not tell.
-_MORE_BATCHES, _MORE_COMPILED, _MORE_SIZE = 60, 24, 6
+_MORE_BATCHES, _MORE_COMPILED, _MORE_SIZE = 180, 24, 6
 
 
 def outcomes(what: str, count: int, tried: Sequence[Batch], seed: int) -> Iterator[Outcome]:
