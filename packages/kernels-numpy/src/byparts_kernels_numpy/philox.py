@@ -63,15 +63,15 @@ def in_chunks(words_each: int, count: int, shared: Shared) -> list[tuple[slice, 
     size = 4 * BLOCKS // words_each
     bounds = [(i, min(i + size, count)) for i in range(0, count, size)]
     each = shared.counting(-(-min(size, count) * words_each // 4))
-    made: dict[int, tuple[Array, Fill]] = {}
+    by_length: dict[int, tuple[Array, Fill]] = {}
     result = []
     for i, j in bounds:
         used = (j - i) * words_each
-        if used not in made:
+        if used not in by_length:
             blocks = -(-used // 4)
             words = shared.take("words", (4 * blocks,), np.uint32)
-            made[used] = (words[:used], filler(words, each[:blocks], shared))
-        result.append((slice(i, j), i * words_each // 4, *made[used]))
+            by_length[used] = (words[:used], filler(words, each[:blocks], shared))
+        result.append((slice(i, j), i * words_each // 4, *by_length[used]))
     return result
 
 

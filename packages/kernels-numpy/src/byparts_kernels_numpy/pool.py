@@ -84,11 +84,11 @@ def _share_evenly(
     count = _divisors(op, dx.shape, dy.dtype, workspace)
     down, across = _window_offsets(op, dx.shape)
     steps: list[Run] = []
-    made = _Scratch(op, workspace)
-    for given, into in _chunks(op, dy, dx):
-        share = made.like("share", given, given, dy.dtype)
-        wide = made.like("wide", given, into, dy.dtype)
-        steps.append(partial(np.divide, given, count, share))
+    scratch = _Scratch(op, workspace)
+    for gradients, into in _chunks(op, dy, dx):
+        share = scratch.like("share", gradients, gradients, dy.dtype)
+        wide = scratch.like("wide", gradients, into, dy.dtype)
+        steps.append(partial(np.divide, gradients, count, share))
         steps += [*_add_to_windows(3, share, wide, across), *_add_to_windows(2, wide, into, down)]
     return in_turn(steps)
 
@@ -103,15 +103,15 @@ def max_pool_gradient(
     integers = _integers_like(x)
     apart = all(s >= k for s, k in zip(op.strides, op.ksize, strict=True))
     steps: list[Run] = []
-    made = _Scratch(op, workspace)
-    for images, top, given, into in _chunks(op, x, y, dy, dx):
-        hit, free = (made.like(name, top, top, bool) for name in ("hit", "free"))
-        sent = made.like("sent", top, top, integers)
+    scratch = _Scratch(op, workspace)
+    for images, top, gradients, into in _chunks(op, x, y, dy, dx):
+        hit, free = (scratch.like(name, top, top, bool) for name in ("hit", "free"))
+        sent = scratch.like("sent", top, top, integers)
         steps += [partial(into.fill, 0), partial(free.fill, True)]
         for at, seen in _positions(op, x.shape):
             steps += _mark_first_maxima(images[seen], top, at, hit, free)
             steps.append(partial(np.copyto, sent, hit))
-            steps.append(partial(np.multiply, sent, given.view(integers), sent))
+            steps.append(partial(np.multiply, sent, gradients.view(integers), sent))
             target, value = into[seen], sent.view(dx.dtype)[at]
             if apart:
                 steps.append(partial(np.copyto, target, value))
@@ -132,16 +132,16 @@ def max_pool_gradient_gradient(
     (x, y, g), (out,) = inputs, outputs
     integers = _integers_like(x)
     steps: list[Run] = []
-    made = _Scratch(op, workspace)
-    for images, top, given, into in _chunks(op, x, y, g, out):
-        hit, free = (made.like(name, top, top, bool) for name in ("hit", "free"))
-        sent = made.like("sent", top, top, integers)
+    scratch = _Scratch(op, workspace)
+    for images, top, gradients, into in _chunks(op, x, y, g, out):
+        hit, free = (scratch.like(name, top, top, bool) for name in ("hit", "free"))
+        sent = scratch.like("sent", top, top, integers)
         steps += [partial(into.fill, 0), partial(free.fill, True)]
         for at, seen in _positions(op, x.shape):
             steps += _mark_first_maxima(images[seen], top, at, hit, free)
             value, result = sent[at], into.view(integers)
             steps.append(partial(np.copyto, sent, hit))
-            steps.append(partial(np.multiply, value, given.view(integers)[seen], value))
+            steps.append(partial(np.multiply, value, gradients.view(integers)[seen], value))
             steps.append(partial(np.bitwise_or, result, sent, result))
     return in_turn(steps)
 
@@ -150,9 +150,9 @@ def _pooled(
     op: Pool, x: Array, y: Array, ufunc: np.ufunc, identity: float, workspace: Workspace
 ) -> Iterator[Run]:
     down, across = _window_offsets(op, x.shape)
-    made = _Scratch(op, workspace)
+    scratch = _Scratch(op, workspace)
     for images, into in _chunks(op, x, y):
-        flat = made.like("flat", into, images, y.dtype)
+        flat = scratch.like("flat", into, images, y.dtype)
         yield from _reduced(2, images, flat, down, ufunc, identity)
         yield from _reduced(3, flat, into, across, ufunc, identity)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _LEAST, _MOST = 1e-280, 1e280  # of all costs together: beyond, shares of them lose their digits
 
 
-def whole_number(name: str, given: Any, least: int | None = 0) -> int:
+def whole_number(name: str, value: Any, least: int | None = 0) -> int:
     """An integer of any kind, also NumPy's or a float without fraction, as Python's.
 
     Raises:
@@ -30,23 +30,23 @@ def whole_number(name: str, given: Any, least: int | None = 0) -> int:
     """
     expected = "expected an integer" + (f", {least} or more" if least is not None else "")
     try:
-        number = index(int(given) if isinstance(given, float) and given.is_integer() else given)
+        number = index(int(value) if isinstance(value, float) and value.is_integer() else value)
     except TypeError:
-        raise PlanError(f"{name} is {given!r:.60}; {expected}") from None
+        raise PlanError(f"{name} is {value!r:.60}; {expected}") from None
     if least is not None and number < least:
-        raise PlanError(f"{name} is {given!r:.60}; {expected}")
+        raise PlanError(f"{name} is {value!r:.60}; {expected}")
     return number
 
 
-def not_negative(name: str, given: Any, meaning: str, most: float = inf) -> float:
+def not_negative(name: str, value: Any, meaning: str, most: float = inf) -> float:
     """A number from 0 to `most`, as a float; `meaning` tells the caller what it is.
 
     Raises:
         PlanError: it is no number, text, NaN, or outside.
     """
-    number = _number(given)
+    number = _number(value)
     if number is None or not 0 <= number <= most:
-        raise PlanError(f"{name} is {given!r:.60}; {meaning}")
+        raise PlanError(f"{name} is {value!r:.60}; {meaning}")
     return number
 
 
@@ -71,20 +71,20 @@ def costed(
 def _cost(node: Node, cost: Cost) -> float:
     name = describe(node.outputs[0]) if node.outputs else node.op.name
     try:
-        given: object = cost(node)
+        answer: object = cost(node)
     except Exception as error:
         raise PlanError(
             f"the cost of {name} cannot be told: {type(error).__name__}: {error}"
         ) from error
-    number = _number(given)
+    number = _number(answer)
     if number is None or not isfinite(number) or number < 0:
-        raise PlanError(f"the cost of {name} is {given}; it is 0 or more, and finite")
+        raise PlanError(f"the cost of {name} is {answer}; it is 0 or more, and finite")
     return number
 
 
-def _number(given: Any) -> Optional[float]:
+def _number(value: Any) -> Optional[float]:
     """The argument as a float; `None` for what is none: text, an integer beyond all floats."""
     try:
-        return None if isinstance(given, str) else float(given)
+        return None if isinstance(value, str) else float(value)
     except (TypeError, ValueError, OverflowError):
         return None

@@ -47,16 +47,16 @@ def command(arguments: Sequence[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the command line."""
-    made = argparse.ArgumentParser(
+    command = argparse.ArgumentParser(
         "byparts tradeoff",
         description="Bytes against extra work: what recomputation saves.",
         allow_abbrev=False,
     )
-    add_graph(made)
-    group = made.add_argument_group("the search")
+    add_graph(command)
+    group = command.add_argument_group("the search")
     add_kernels(group)
     group.add_argument(
         "--effort", type=fraction, default=1.0, metavar="1", help="how long to search"
     )
     group.add_argument("--svg", metavar="OUT.svg", help="the trade-off as a picture")
-    return made
+    return command

@@ -111,29 +111,29 @@ class BudgetError(OverBudget):
         return type(self), (self.recomputation, self.budget_bytes)
 
 
-def _why_not(made: Recomputation, budget: int) -> str:
+def _why_not(best: Recomputation, budget: int) -> str:
     """The message: what is alive at the peak of the best schedule, and what to try."""
-    proved = f"; none can have less than {made.floor_bytes:,}" * (budget < made.floor_bytes)
-    proved += f"; proved: {made.proved}" * bool(made.proved)
+    proved = f"; none can have less than {best.floor_bytes:,}" * (budget < best.floor_bytes)
+    proved += f"; proved: {best.proved}" * bool(best.proved)
     return (
         f"no schedule within a budget of {budget:,} bytes was found: the smallest peak is "
-        f"{made.peak_bytes:,}, with {made.extra_cost:.1%} more work{proved}\n  the largest alive "
-        f"at that peak, {_at_the_peak(made)}\n"
-        f"  try budget_bytes={made.peak_bytes}, a smaller batch, or a larger effort"
+        f"{best.peak_bytes:,}, with {best.extra_cost:.1%} more work{proved}\n  the largest alive "
+        f"at that peak, {_at_the_peak(best)}\n"
+        f"  try budget_bytes={best.peak_bytes}, a smaller batch, or a larger effort"
     )
 
 
-def _at_the_peak(made: Recomputation) -> str:
+def _at_the_peak(best: Recomputation) -> str:
     """The place of the peak, and the five largest storages that are alive there."""
-    steps = made.steps
-    highest = max(made.live_bytes, default=0)
-    if highest < made.peak_bytes:
-        written = sum(steps.size[f] for f in steps.feeds) >= made.peak_bytes
+    steps = best.steps
+    highest = max(best.live_bytes, default=0)
+    if highest < best.peak_bytes:
+        written = sum(steps.size[f] for f in steps.feeds) >= best.peak_bytes
         alive = steps.feeds if written else sorted(steps.kept)
         place = "where the caller " + ("writes the inputs" if written else "reads the outputs")
     else:
-        at = made.live_bytes.index(highest)
-        node, alive = steps.nodes[made.sequence[at]], _alive(steps, made.sequence, at)
+        at = best.live_bytes.index(highest)
+        node, alive = steps.nodes[best.sequence[at]], _alive(steps, best.sequence, at)
         place = f"in {node.op.name}" + (f" ({node.where})" if node.where else "")
     held = sorted(alive, key=lambda v: (-steps.size[v], v))[:5]
     return f"{place}:" + "".join(f"\n  {human(steps.size[v])}: {_named(steps, v)}" for v in held)

@@ -79,7 +79,7 @@ def rematerialize(
         PlanError: both limits or none, a negative one, an unknown strategy or one whose solver is
             not installed, types not static; what `kernels` gives lacks a fact.
     """
-    made = recomputation(
+    result = recomputation(
         graph,
         budget_bytes,
         max_extra_cost=max_extra_cost,
@@ -91,7 +91,7 @@ def rematerialize(
         kernels=kernels,
         progress=progress,
     )
-    return made.graph(barriers=barriers)
+    return result.graph(barriers=barriers)
 
 
 def recomputation(
@@ -121,15 +121,15 @@ def recomputation(
     if budget is not None and steps.peak_bytes() <= budget:
         return Recomputation.of(steps, plain, "none needed")
     if not plain:
-        made = Recomputation.of(steps, plain, strategy, steps.peak_bytes([]))
+        result = Recomputation.of(steps, plain, strategy, steps.peak_bytes([]))
     else:
         search = Search(steps, plain, effort=effort, seed=seed, progress=progress)
         sequence = without_unneeded_runs(steps, run(search, budget, extra))
         proofs = search.floor, search.least, search.proved
-        made = Recomputation.of(steps, sequence, strategy, *proofs)
-    if budget is not None and made.peak_bytes > budget:
-        raise BudgetError(made, budget)
-    return made
+        result = Recomputation.of(steps, sequence, strategy, *proofs)
+    if budget is not None and result.peak_bytes > budget:
+        raise BudgetError(result, budget)
+    return result
 
 
 def tradeoff(

@@ -125,8 +125,8 @@ class _Builder:
 
     def _view(self, node: Node) -> None:
         inputs = tuple(self.current[v] for v in node.inputs)
-        made = self.current.get(node.outputs[0])
-        if made is not None and made.node is not None and made.node.inputs == inputs:
+        view = self.current.get(node.outputs[0])
+        if view is not None and view.node is not None and view.node.inputs == inputs:
             return
         new = node if inputs == node.inputs else Node(node.op, inputs, node.where)
         self.nodes.append(new)

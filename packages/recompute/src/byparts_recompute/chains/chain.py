@@ -60,14 +60,14 @@ class Stage(Frozen):
 
     def __post_init__(self) -> None:
         for name in ("forward_cost", "backward_cost"):
-            given = getattr(self, name)
-            if not is_number(given) or given < 0:
-                raise PlanError(f"{self} needs bytes and costs >= 0; {name} is {given!r:.60}")
+            value = getattr(self, name)
+            if not is_number(value) or value < 0:
+                raise PlanError(f"{self} needs bytes and costs >= 0; {name} is {value!r:.60}")
         for name in _SIZES:
-            given = getattr(self, name)
-            if given is not None or name != "gradient_bytes":
+            value = getattr(self, name)
+            if value is not None or name != "gradient_bytes":
                 what = f"{self} needs bytes and costs >= 0; {name}"
-                object.__setattr__(self, name, whole_number(what, given))
+                object.__setattr__(self, name, whole_number(what, value))
 
     @property
     def dy_bytes(self) -> int:
@@ -87,9 +87,9 @@ class Chain(Frozen):
     def __post_init__(self) -> None:
         if not self.stages:
             raise PlanError("a chain has at least one stage")
-        for i, given in enumerate(self.stages):
-            if not isinstance(given, Stage):
-                raise PlanError(f"stages[{i}] is {given!r:.60}; expected a Stage")
+        for i, stage in enumerate(self.stages):
+            if not isinstance(stage, Stage):
+                raise PlanError(f"stages[{i}] is {stage!r:.60}; expected a Stage")
         object.__setattr__(self, "stages", tuple(self.stages))
 
     @property

@@ -61,8 +61,8 @@ def _worst(chain: Chain, state: State, after: State) -> int:
         stage = chain.stages[state[2]]
         worst = _held(chain, state) + stage.kept_bytes + stage.backward_extra_bytes
         return max(worst, _held(chain, after))
-    made = (after[0] - state[0]) | {i + 1 for i in after[1] - state[1]}
-    extra = max([chain.stages[v - 1].forward_extra_bytes for v in made], default=0)
+    computed = (after[0] - state[0]) | {i + 1 for i in after[1] - state[1]}
+    extra = max([chain.stages[v - 1].forward_extra_bytes for v in computed], default=0)
     return _held(chain, after) + extra
 
 

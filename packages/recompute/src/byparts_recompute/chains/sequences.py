@@ -96,7 +96,7 @@ class _Goal:
         return self.steps.peak_bytes(sequence) <= self.budget
 
     def along(
-        self, count: int, made: Callable[[int], list[int]]
+        self, count: int, sequence_of: Callable[[int], list[int]]
     ) -> Generator[list[int], None, int]:
         """Bisect `count` sequences, sorted by bytes, for the goal; yield those that were made.
 
@@ -104,12 +104,12 @@ class _Goal:
         """
         if self.open:
             for i in sorted({round(j * (count - 1) / 11) for j in range(12)} if count else ()):
-                yield made(i)
+                yield sequence_of(i)
             return 0
         lower, upper = 0, count
         while lower < upper:
             at = (lower + upper) // 2
-            sequence = made(at)
+            sequence = sequence_of(at)
             yield sequence
             if self.more_bytes(sequence):
                 lower = at + 1

@@ -158,19 +158,19 @@ class StepChain:
                         stages.append(self.stage_of[s])
         return touched
 
-    def _better_order(self, given: list[list[int]]) -> list[list[int]]:
+    def _better_order(self, as_planned: list[list[int]]) -> list[list[int]]:
         """Backward steps in the given order within each stage, or by depth: the lower peak.
 
         By depth, the gradient of a weight is computed as soon as it can be.
         """
         depth = depths(self._before)
-        other = [sorted(part, key=lambda s: (depth[s], s)) for part in given]
+        other = [sorted(part, key=lambda s: (depth[s], s)) for part in as_planned]
         ahead = [s for part in self.forward for s in part]
         peaks = []
-        for parts in (given, other):
+        for parts in (as_planned, other):
             sequence = [*ahead, *(s for part in reversed(parts) for s in part)]
             peaks.append(self.steps.peak_bytes(sequence))
-        return other if peaks[1] < peaks[0] else given
+        return other if peaks[1] < peaks[0] else as_planned
 
     def _with_cheap_steps_repeated(self) -> list[list[int]]:
         """The backward parts with cheap steps repeated whose results only their stage reads."""

@@ -47,15 +47,15 @@ def keys_of(schedule: EditableSchedule, moment: int, steps: Collection[int]) -> 
     O(graph).
     """
     n, writer = schedule.n, schedule.writer
-    made: set[int] = set()
+    again: set[int] = set()
     keys: list[int] = []
     for interval in range(moment + 1, n):
         todo = [interval]
         while todo:
             for x in schedule.reads[todo.pop()]:
                 w = writer.get(x, -1)
-                if w in steps and w not in made and w < interval:
-                    made.add(w)
+                if w in steps and w not in again and w < interval:
+                    again.add(w)
                     keys.append(interval * n + w)
                     todo.append(w)
     return keys

@@ -57,12 +57,12 @@ class EditableSchedule:
 
     def load(self, keys: Iterable[int]) -> None:
         """Replace the keys.  O(schedule), or O(keys log keys) where these are loaded already."""
-        n, given = self.n, set(keys)
-        self.cost = sum([self.price[k % n] for k in sorted(given)])
-        if given == self.keys:
+        n, loaded = self.n, set(keys)
+        self.cost = sum([self.price[k % n] for k in sorted(loaded)])
+        if loaded == self.keys:
             return
-        self.keys = given
-        order = sorted([*given, *range(0, n * n, n + 1)])
+        self.keys = loaded
+        order = sorted([*loaded, *range(0, n * n, n + 1)])
         starts: dict[int, list[int]] = {f: [-1] for f in self.feeds}
         readers: dict[int, list[int]] = {f: [] for f in self.feeds}
         reads, writes = self.reads, self.writes

@@ -106,14 +106,14 @@ class Moves:
         Returns False, with only part of it done, where too many steps would be needed.
         """
         schedule, n = self.schedule, self.schedule.n
-        todo, made = [step], 0
+        todo, count = [step], 0
         while todo:
             s = todo.pop()
             key = interval * n + s
             if key in schedule.keys:
                 continue
-            made += 1
-            if made > self._most_steps:
+            count += 1
+            if count > self._most_steps:
                 return False
             for x in schedule.reads[s] if chance else ():
                 w = schedule.writer.get(x)
