@@ -48,6 +48,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def folder(shared: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("BYPARTS_CACHE", str(shared))
+    monkeypatch.setattr("byparts_tensor_ir.compile._READ_OFTEN", 0)  # compile the header at once
     for p in _objects(shared):
         p.unlink()
     return shared

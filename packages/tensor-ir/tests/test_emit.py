@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from emitters import c_emitter, each_emitter
+from together import Together
 
 from byparts_tensor_ir import compile
 from byparts_tensor_ir.access import EmitError
@@ -110,31 +111,39 @@ def _elements(n: int) -> dict[str, tuple[Expr, Expr]]:
     }
 
 
-@each_emitter
-@pytest.mark.parametrize("vector", [64, pytest.param(16, marks=pytest.mark.long)])
-@pytest.mark.parametrize("name", _elements(3))
-def test_elements_are_read_where_they_are(name: str, vector: int, emitter: str) -> None:
-    """Interpreted, an index outside is an error; compiled, no such element may be chosen."""
-    n = 41
+def _twice(name: str, n: int) -> Func:
+    """Each element, stored in order and at every second place from the end."""
     i, value = _elements(n)[name]
     buffers = sorted({load.attr for load in loads(value)}, key=lambda b: b.name)
     results = [Buffer("R", (const(n),)), Buffer("S", (const(2 * n),))]
     stores = [Store("R", (results[0],), (i,), (value,))]
     stores += [Store("S", (results[1],), (2 * n - 1 - 2 * i,), (value,))]
     loop = For(i, tuple(stores), "vectorize")
-    func = Func("f", (*buffers, *results), tuple(results), (), (loop,))
+    return Func("f", (*buffers, *results), tuple(results), (), (loop,))
+
+
+_ELEMENTS = Together(_twice, [(64, (name, 41)) for name in _elements(3)])
+
+
+@each_emitter
+@pytest.mark.parametrize("vector", [64, pytest.param(16, marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", _elements(3))
+def test_elements_are_read_where_they_are(name: str, vector: int, emitter: str) -> None:
+    """Interpreted, an index outside is an error; compiled, no such element may be chosen."""
+    n = 41
+    func = _twice(name, n)
     random = np.random.default_rng(0)
     inputs = []
-    for b in buffers:
+    for b in func.params[: -len(func.outputs)]:
         (extent,) = b.shape
         values = random.standard_normal(extent.attr)
         kinds = {"f32": values, "bool": values > 0, "i32": 9 * values}
         inputs.append(kinds[b.dtype].astype(NUMPY[b.dtype]))
     answers, got = [[np.zeros(n, np.float32), np.zeros(2 * n, np.float32)] for _ in range(2)]
     interpret(func, *inputs, *answers)
-    build(func, vector, emitter)(*inputs, *got)
-    for a, b in zip(answers, got, strict=True):
-        np.testing.assert_array_equal(a, b)
+    _ELEMENTS.build(emitter, vector, name, n)(*inputs, *got)
+    for answer, result in zip(answers, got, strict=True):
+        np.testing.assert_array_equal(answer, result)
 
 
 @each_emitter
@@ -150,31 +159,47 @@ def test_a_chain_may_be_longer_than_the_stack_of_python(emitter: str) -> None:
     np.testing.assert_array_equal(y, n + 1)
 
 
-@each_emitter
-@pytest.mark.parametrize(("n", "vector"), [(3, 16), (9, 64), (65, 16), (67, 64)])
-def test_a_rest_writes_no_element_behind_its_buffer(n: int, vector: int, emitter: str) -> None:
-    """One i64 that becomes an i32 under a mask: LLVM wrote 8 bytes."""
+def _narrow(n: int) -> Func:
     a, b, i = Buffer("A", (const(n),), "i64"), Buffer("B", (const(n),), "i32"), variable("i", n)
     store = Store("B", (b,), (i,), (cast(a[i], "i32"),))
-    func = Func("f", (a, b), (b,), (), (For(i, (store,), "vectorize"),))
+    return Func("f", (a, b), (b,), (), (For(i, (store,), "vectorize"),))
+
+
+_RESTS = [(3, 16), (9, 64), (65, 16), (67, 64)]
+_NARROW = Together(_narrow, [(vector, (n,)) for n, vector in _RESTS])
+
+
+@each_emitter
+@pytest.mark.parametrize(("n", "vector"), _RESTS)
+def test_a_rest_writes_no_element_behind_its_buffer(n: int, vector: int, emitter: str) -> None:
+    """One i64 that becomes an i32 under a mask: LLVM wrote 8 bytes."""
     memory = np.full(n + 16, 77, np.int32)
-    build(func, vector, emitter)(np.arange(n), memory[:n])
+    _NARROW.build(emitter, vector, n)(np.arange(n), memory[:n])
     np.testing.assert_array_equal(memory, [*range(n), *[77] * 16])
 
 
-@each_emitter
-@pytest.mark.parametrize("dtype", ["f32", "f64", "i32", "i64", "u8"])
-@pytest.mark.parametrize(("n", "vector"), [(1, 16), (10, 32), (21, 32), (19, 64)])
-def test_beyond_the_end_there_are_zeros(n: int, vector: int, dtype: str, emitter: str) -> None:
-    """`x[i] if i < n else 0` is vectors of which a part is loaded, and none outside is stored."""
+def _padded(n: int, dtype: str) -> Func:
+    """`x[i] if i < n else 0`."""
     x, y = Buffer("X", (const(n),), dtype), Buffer("Y", (const(n + 13),), dtype)
     i = variable("i", n + 13)
     store = Store("Y", (y,), (i,), (select(i < n, x[i], const(0, dtype)),))
-    func = Func("f", (x, y), (y,), (), (For(i, (store,), "vectorize"),))
+    return Func("f", (x, y), (y,), (), (For(i, (store,), "vectorize"),))
+
+
+_ENDS = [(1, 16), (10, 32), (21, 32), (19, 64)]
+_DTYPES = ["f32", "f64", "i32", "i64", "u8"]
+_PADDED = Together(_padded, [(vector, (n, dtype)) for n, vector in _ENDS for dtype in _DTYPES])
+
+
+@each_emitter
+@pytest.mark.parametrize("dtype", _DTYPES)
+@pytest.mark.parametrize(("n", "vector"), _ENDS)
+def test_beyond_the_end_there_are_zeros(n: int, vector: int, dtype: str, emitter: str) -> None:
+    """`x[i] if i < n else 0` is vectors of which a part is loaded, and none outside is stored."""
     given: Any = np.arange(1, n + 9).astype(NUMPY[dtype])  # not zeros where nothing may be read
     memory: Any = np.full(n + 13 + 16, 77, NUMPY[dtype])
 
-    run = build(func, vector, emitter)
+    run = _PADDED.build(emitter, vector, n, dtype)
     run(given[:n], memory[: n + 13])
 
     np.testing.assert_array_equal(memory, [*given[:n], *[0] * 13, *[77] * 16])
@@ -216,44 +241,56 @@ def _filled(shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     return np.random.default_rng(0).normal(size=shape).astype(np.float32)
 
 
-def _same_as_interpreted(func: Func, *inputs: np.ndarray[Any, Any], vector: int) -> str:
-    """Compile in C, compare with the interpreter to the bit; the C."""
-    (y,) = func.outputs
-    shape = [int(d.attr) for d in y.shape]
-    expected, got = np.zeros(shape, np.float32), np.full(shape, 7, np.float32)
-    interpret(func, *inputs, expected)
-    run = build(func, vector, "c")
-    run(*inputs, got)
+def _same_as_interpreted(functions: Together, vector: int, *case: int) -> str:
+    """Compare the C of a case with the interpreter to the bit; the C."""
+    func = functions.make(*case)
+    x, y = [tuple([int(d.attr) for d in b.shape]) for b in func.params]
+    expected, got = np.zeros(y, np.float32), np.full(y, 7, np.float32)
+    interpret(func, _filled(x), expected)
+    run = functions.build("c", vector, *case)
+    run(_filled(x), got)
     np.testing.assert_array_equal(got, expected)
     return str(run.source.body)
 
 
+def _second(n: int) -> Func:
+    x, y, i = Buffer("x", (const(2 * n),)), Buffer("y", (const(n),)), variable("i", n)
+    store = Store("y", (y,), (i,), (x[i * 2 + 1],))
+    return Func("f", (x, y), (y,), (), (For(i, (store,), "vectorize"),))
+
+
+_VECTORS, _SECONDS = [16, 32, 64], [3, 8, 12, 16, 24, 40, 200]
+_SECOND = Together(_second, [(vector, (n,)) for n in _SECONDS for vector in _VECTORS])
+
+
 @c_emitter
-@pytest.mark.parametrize("vector", [16, 32, 64])
-@pytest.mark.parametrize("n", [3, 8, 12, 16, 24, 40, 200])
+@pytest.mark.parametrize("vector", _VECTORS)
+@pytest.mark.parametrize("n", _SECONDS)
 def test_every_second_element_is_read_as_two_vectors(n: int, vector: int) -> None:
     """Nothing beyond the last of them is read: the array ends there."""
-    x, y, i = Buffer("x", (const(2 * n),)), Buffer("y", (const(n),)), variable("i", n)
-    func = Func(
-        "f", (x, y), (y,), (), (For(i, (Store("y", (y,), (i,), (x[i * 2 + 1],)),), "vectorize"),)
-    )
-
-    assert "shufflevector" in _same_as_interpreted(func, _filled((2 * n,)), vector=vector)
+    assert "shufflevector" in _same_as_interpreted(_SECOND, vector, n)
 
 
-@c_emitter
-@pytest.mark.parametrize("vector", [16, 32, 64])
-@pytest.mark.parametrize("times", [2, 4, 3])
-@pytest.mark.parametrize("n", [6, 8, 13, 16, 24, 45, 200])
-def test_elements_that_several_lanes_read_are_loaded_once(n: int, times: int, vector: int) -> None:
+def _repeated(n: int, times: int) -> Func:
     """y[i] = x[(i + 2 times) // times], and 0 where i % times is 1."""
     x, y, i = Buffer("x", (const(n + 3),)), Buffer("y", (const(n),)), variable("i", n)
     element = select((i % times).equal(1), const(0.0, "f32"), x[(i + 2 * times) // times])
-    func = Func(
-        "f", (x, y), (y,), (), (For(i, (Store("y", (y,), (i,), (element,)),), "vectorize"),)
-    )
+    store = Store("y", (y,), (i,), (element,))
+    return Func("f", (x, y), (y,), (), (For(i, (store,), "vectorize"),))
 
-    text = _same_as_interpreted(func, _filled((n + 3,)), vector=vector)
+
+_TIMES, _REPEATS = [2, 4, 3], [6, 8, 13, 16, 24, 45, 200]
+_REPEATED = Together(
+    _repeated, [(vector, (n, t)) for n in _REPEATS for t in _TIMES for vector in _VECTORS]
+)
+
+
+@c_emitter
+@pytest.mark.parametrize("vector", _VECTORS)
+@pytest.mark.parametrize("times", _TIMES)
+@pytest.mark.parametrize("n", _REPEATS)
+def test_elements_that_several_lanes_read_are_loaded_once(n: int, times: int, vector: int) -> None:
+    text = _same_as_interpreted(_REPEATED, vector, n, times)
     assert ("shufflevector" in text) == (times < vector // 4 and (vector // 4) % times == 0)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from emitters import each_emitter
+from together import Together
 
 from byparts_tensor_ir.build import build
 from byparts_tensor_ir.expression import HALVES, Expr, const, nearest_half, variable
@@ -52,9 +53,28 @@ def _map(a: str, b: str, n: int, rule: Any) -> Func:
     return Func("f", (x, y), (y,), (), body)
 
 
-def _check(func: Func, x: Any, wanted: Any, emitter: str, **how: Any) -> None:
+def _convert(a: str, b: str, n: int, kind: str) -> Func:
+    """From dtype a to b, in vectors or number by number."""
+    func = _map(a, b, n, lambda x: cast(x, b))
+    (loop,) = loops(func)
+    return func if kind == "vectorize" else func.with_body([For(loop.var, loop.body)])
+
+
+_LENGTHS = {half: (len(_all(half)) - 5, len(_near(half))) for half in HALVES}
+_CONVERT = Together(
+    _convert,
+    [
+        (None, (*way, kind))
+        for half, (all_, near) in _LENGTHS.items()
+        for way in ((half, "f32", all_), ("f32", half, near))
+        for kind in ("vectorize", "serial")
+    ],
+)
+
+
+def _check(run: Any, x: Any, wanted: Any) -> None:
     y = np.zeros(wanted.shape, wanted.dtype)
-    build(func, emitter=emitter, **how)(x, y)
+    run(x, y)
     np.testing.assert_array_equal(_bits(y), _bits(wanted))
 
 
@@ -65,17 +85,11 @@ def test_conversions(name: str, emitter: str, half: str, monkeypatch: pytest.Mon
     """All halves to f32, and to halves what is at or beside a tie; vectors, a rest, and numbers."""
     monkeypatch.setenv("BYPARTS_TARGET", name)
     every, near = _all(half)[:-5], _near(half)
-    to, back = lambda x: cast(x, "f32"), lambda x: cast(x, half)
     with np.errstate(all="ignore"):
         wide, narrow = every.astype(np.float32), near.astype(NUMPY[half])
-    for x, y, rule, dtypes in (
-        (every, wide, to, (half, "f32")),
-        (near, narrow, back, ("f32", half)),
-    ):
-        func = _map(*dtypes, len(x), rule)
-        _check(func, x, y, emitter)
-        (loop,) = loops(func)
-        _check(func.with_body([For(loop.var, loop.body)]), x, y, emitter)
+    for x, y, dtypes in ((every, wide, (half, "f32")), (near, narrow, ("f32", half))):
+        _check(_CONVERT.build(emitter, None, *dtypes, len(x), "vectorize"), x, y)
+        _check(_CONVERT.build(emitter, None, *dtypes, len(x), "serial"), x, y)
 
 
 @each_half
@@ -86,13 +100,14 @@ def test_what_is_rounded_is_read_rounded(emitter: str, half: str) -> None:
         y = x.astype(NUMPY[half])
         thrice = y.astype(np.float32) * np.float32(3)
     func = _map("f32", "f32", len(x), lambda e: cast(cast(e, half), "f32") * 3.0)
-    _check(func, x, thrice, emitter)
+    _check(build(func, emitter=emitter), x, thrice)
     finite = x[np.isfinite(x)]
     with np.errstate(all="ignore"):
         bits = finite.astype(NUMPY[half]).view(np.int16)
     func = _map("f32", "i16", len(finite), lambda e: bitcast(cast(e, half), "i16"))
-    _check(func, finite, bits, emitter)
-    _check(_map("i16", half, len(x), lambda e: bitcast(e, half)), y.view(np.int16), y, emitter)
+    _check(build(func, emitter=emitter), finite, bits)
+    func = _map("i16", half, len(x), lambda e: bitcast(e, half))
+    _check(build(func, emitter=emitter), y.view(np.int16), y)
 
 
 @each_half
@@ -112,13 +127,13 @@ def test_f64_is_rounded_once(emitter: str) -> None:
     with np.errstate(all="ignore"):
         wanted = x.astype(np.float16)
     func = _map("f64", "f16", len(x), lambda e: cast(e, "f16"))
-    _check(func, x, wanted, emitter)
+    _check(build(func, emitter=emitter), x, wanted)
     y = np.zeros(len(x), np.float16)
     interpret(func, x, y)
     np.testing.assert_array_equal(_bits(y), _bits(wanted))
     above = np.array([1 + 2.0**-8 + 2.0**-40])
     func = _map("f64", "bf16", 1, lambda e: cast(e, "bf16"))
-    _check(func, above, np.array([1 + 2.0**-7], NUMPY["bf16"]), emitter)
+    _check(build(func, emitter=emitter), above, np.array([1 + 2.0**-7], NUMPY["bf16"]))
 
 
 def test_what_is_exact_is_not_rounded() -> None:
@@ -146,6 +161,21 @@ _ELEMENTS: dict[str, Callable[[Expr, Expr, Expr], Expr]] = {
 }
 
 
+def _elementwise(name: str, half: str, n: int, step: int) -> Func:
+    """From the arrays a, and b backwards, each `step`-th element of z."""
+    a, b = Buffer("A", (const(n),), half), Buffer("B", (const(n),), half)
+    z, i = Buffer("z", (const(n),), half), variable("i", n // step)
+    value = _ELEMENTS[name](a[i * step], b[n - 1 - i], i)
+    body = (For(i, (Store("z", (z,), (i * step,), (value,)),), "vectorize"),)
+    return Func("f", (a, b, z), (z,), (), body)
+
+
+_ELEMENTWISE = Together(
+    _elementwise,
+    [(None, (name, half, 43, step)) for name in _ELEMENTS for half in HALVES for step in (1, 2)],
+)
+
+
 @each_half
 @each_emitter
 @pytest.mark.parametrize("name", _ELEMENTS)
@@ -154,14 +184,10 @@ def test_elements(name: str, emitter: str, half: str) -> None:
     n, random = 43, np.random.default_rng(3)
     x, y = (random.normal(0, 2, n).astype(NUMPY[half]) for _ in range(2))
     for step in (1, 2):
-        a, b = Buffer("A", (const(n),), half), Buffer("B", (const(n),), half)
-        z, i = Buffer("z", (const(n),), half), variable("i", n // step)
-        value = _ELEMENTS[name](a[i * step], b[n - 1 - i], i)
-        body = (For(i, (Store("z", (z,), (i * step,), (value,)),), "vectorize"),)
-        func = Func("f", (a, b, z), (z,), (), body)
+        func = _elementwise(name, half, n, step)
         wanted, got = (np.zeros(n, NUMPY[half]) for _ in range(2))
         interpret(func, x, y, wanted)
-        build(func, emitter=emitter)(x, y, got)
+        _ELEMENTWISE.build(emitter, None, name, half, n, step)(x, y, got)
         ulp = 1 if name == "functions" else 0  # the interpreter has them exact
         apart = np.abs(_ordered(got) - _ordered(wanted))
         assert apart.max() <= ulp, (func, got, wanted)
