@@ -125,8 +125,9 @@ def _try(
             whys = _recorded(session, report)
             for size in sizes:
                 report.sizes += 1
-                meaning = at_size(replace(program, arrays=resized(program, size)))
-                meaning = meaning if isinstance(meaning, str) else _with_gradients(meaning, xs)
+                meaning: Any = at_size(replace(program, arrays=resized(program, size)))
+                if not isinstance(meaning, str):
+                    meaning = _with_gradients(meaning, xs)
                 wanted = None if isinstance(meaning, str) else meaning_of(meaning)
                 if wanted is None:
                     report.raised += 1  # a session may drop what raises
