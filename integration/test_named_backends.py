@@ -22,8 +22,9 @@ from byparts_graph_ir import (
 )
 from byparts_kernels_numpy import make
 from byparts_opset.elementwise import Unary
-from byparts_runtime import build
-from named_graphs import ROWS, numbers
+from byparts_opset.evaluate import evaluate
+from byparts_runtime import Executor, build
+from named_graphs import ROWS, SIZES, numbers
 
 
 class _Twice(Unary):
@@ -108,3 +109,30 @@ def test_a_node_that_is_refused_for_all_sizes_goes_to_the_next_backend() -> None
     assert alone.why.startswith(
         "compiled once for every size of f32[n,4], but for each size anew exp: (f32[n,4])"
     )
+
+
+def test_two_examples_of_a_convolution_by_steps_of_two_are_enough() -> None:
+    """The shape rule says (n-1)//2, where 16 and 17 alone say n - 9."""
+    run, w = Executor(backends=("numpy",)), np.ones((4, 3, 3, 3), np.float32)
+    whys = []
+    for n in (16, 17, 19, 64):
+        x, filter = (Input(TensorType("f32", s)) for s in ((2, 3, n, 8), w.shape))
+        graph = Graph.of((x, filter), (ops.relu(ops.conv2d(x, filter, (2, 2))),))
+        program, image = run.program(graph), numbers(2, 3, n, 8)
+        (y,) = program(image, w)
+        np.testing.assert_allclose(y, evaluate(graph, image, w)[0], rtol=1e-4, atol=1e-5)
+        whys.append(program.why)
+
+    said = "compiled once for every size of f32[2,3,_size_0,8], f32[4,3,3,3]"
+    assert whys[1:] == [said] * 3
+
+
+def test_a_region_of_names_between_ends_of_numbers_is_for_all_sizes() -> None:
+    """A sum over what a number was broadcast to; the ends of its region have no name."""
+    total = ops.sum(ops.broadcast_to(ops.sum(ROWS), ("n", 2)) * 0.5)
+    program = build(Graph.of((ROWS,), (total,)), backends=("native", "numpy"))
+
+    assert program.why == "compiled once for every size of f32[n,4]"
+    for n in SIZES:
+        x = numbers(n, 4)
+        np.testing.assert_allclose(program(x)[0], n * x.sum(), rtol=1e-4, atol=1e-4)

@@ -267,6 +267,15 @@ def test_what_does_not_fit_is_named(
         conv2d(f32(*x), f32(*w), **attributes)
 
 
+def test_a_transposed_convolution_of_nothing_is_nothing() -> None:
+    """Steps longer than the filter: (0 - 1) 2 + 1 elements and one of padding are none."""
+    op = Conv2dTranspose((2, 2), ((0, -1), (0, -1)))
+
+    (y,) = op.evaluate(np.zeros((1, 3, 0, 2), np.float32), np.zeros((3, 4, 1, 1), np.float32))
+
+    assert y.shape == (1, 4, 0, 4)
+
+
 def test_a_transposed_convolution_needs_numbers() -> None:
     """The op refuses "SAME"; the function refuses a shape that no x would have given."""
     with pytest.raises(ShapeError, match="'SAME' fits several extents of y; the function"):

@@ -118,6 +118,6 @@ kernels.compiles(ops.Attention, symbolic=True)(in_f32(later(f"{_OURS}.attention"
 kernels.compiles(ops.AttentionGradient, symbolic=True)(
     in_f32(later(f"{_OURS}.attention", "backward"))
 )
-kernels.compiles(ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient)(
+kernels.compiles(ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient, symbolic=True)(
     in_f32(later(f"{_OURS}.convolution.kernels", "convolution"))
 )

@@ -41,7 +41,7 @@ class Sizes:
     def __init__(self, p: Matrices) -> None:
         if p.dtype not in _DTYPES:
             raise Refused(f"products of {p.dtype} for all sizes")
-        self.width = 2 * _lanes(p)
+        self.width = width(p)
         self.bytes = BYTES[wide(p.dtype)]
         source = _source(p)
         self.product = code.later(source)
@@ -58,6 +58,11 @@ def table(p: Matrices, packed: bool) -> Any:
     return (ctypes.c_int64 * 4)(p.m, p.n, p.k, int(packed))
 
 
+def width(p: Matrices) -> int:
+    """Columns of a panel."""
+    return 2 * _lanes(p)
+
+
 def _lanes(p: Matrices) -> int:
     """Numbers in a vector of those that are added up."""
     return target().vector_bytes // BYTES[wide(p.dtype)]
@@ -70,15 +75,15 @@ def _rows() -> int:
 
 def _source(p: Matrices) -> Source:
     """A function of (a, b, c, y, workspace, sizes)."""
-    return _filled("product", p, _PACK + _PRODUCT)
+    return filled("product", p, PACK + TILE + _PRODUCT)
 
 
 def _packing(p: Matrices) -> Source:
     """A function of (b, panels, workspace, sizes)."""
-    return _filled("pack", p, _PACK + _PACK_ALONE)
+    return filled("pack", p, PACK + _PACK_ALONE)
 
 
-def _filled(name: str, p: Matrices, text: str) -> Source:
+def filled(name: str, p: Matrices, text: str) -> Source:
     """The text for this product, in a namespace of its own."""
     stored, lanes = held(p.dtype), _lanes(p)
     half = stored in HALVES
@@ -106,7 +111,7 @@ def _scale(p: Matrices) -> str:
     return repr(float(scale)) if p.dtype[0] in "fb" else str(int(scale))
 
 
-_PACK = """typedef @S@ S;
+PACK = """typedef @S@ S;
 typedef @T@ T;
 typedef @V@ V;
 enum { L = @L@, W = 2 * L, M = @M@, BLOCK = @block@ };
@@ -133,7 +138,7 @@ _PACK_ALONE = """static void run(void **all) {
 }
 """
 
-_PRODUCT = """INLINE V multiply_add(V a, V b, V c) { return @fused@; }
+TILE = """INLINE V multiply_add(V a, V b, V c) { return @fused@; }
 INLINE void put(S *y, const S *c, V x, int64_t n) {
   if (n <= 0) return;
   if (@added@) x = (n < L ? load_part_@X@(c, n) : load_@X@(c)) + x * spread(@scale@);
@@ -171,7 +176,9 @@ static void tile(S *y, const S *c, int64_t n, const S *a, int64_t down, int64_t 
     for (int h = 0; h < 2 * P; ++h)
       put(y + r * n + h * L, c + r * n + h * L, total[r][h], columns - h * L);
 }
-static void run(void **all) {
+"""
+
+_PRODUCT = """static void run(void **all) {
   const S *a = (const S *)all[0], *b = (const S *)all[1], *c = (const S *)all[2];
   S *y = (S *)all[3];
   T *work = (T *)all[4];

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import byparts_opset as ops
 from byparts_graph_ir import (
+    Fused,
     Graph,
     Input,
     Kernel,
@@ -106,10 +107,11 @@ class LoopKernels(Table[Any]):
 
 
 def is_symbolic(op: Op, types: Sequence[TensorType]) -> bool:
-    """Whether some dimension of an input or an output, or a field of the op, is no number yet."""
+    """Whether a dimension of its inputs, outputs or body, or a field of it, is no number yet."""
     if any(isinstance(getattr(op, name), str) for name in op.size_fields):
         return True
-    return not all(t.static for t in (*types, *op.infer(*types)))
+    inside = [v.type for v in op.graph.values] if isinstance(op, Fused) else op.infer(*types)
+    return not all(t.static for t in (*types, *inside))
 
 
 def for_all_sizes(rule: Rule) -> Callable[..., Kernel | KernelFamily]:

@@ -138,6 +138,8 @@ class Conv2dTranspose(Convolution):
         (y_type,) = self.infer(type_of(x), type_of(filter))
         extents = nchw_dims(self.name, "y", y_type, self.layout)[2:]
         frame = [int(e or 0) + sum(around) for e, around in zip(extents, self.padding, strict=True)]
+        if min(frame) < 0:  # of no element of x, by strides longer than the filter
+            return (np.zeros(y_type.dims, x.dtype),)
         y = np.zeros((*given.shape[:2], w.shape[2], *frame), given.dtype)
         with np.errstate(all="ignore"):
             for u, v, rows, columns in offsets(

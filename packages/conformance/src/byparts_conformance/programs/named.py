@@ -172,11 +172,11 @@ def _try(
     named = program if step is None else step(program)
     for size in sizes:
         report.sizes += 1
-        meaning = _at_size(replace(program, arrays=_resized(program, size)), step)
+        meaning = at_size(replace(program, arrays=resized(program, size)), step)
         if by_example and isinstance(meaning, str):
             continue
-        wanted = meaning if isinstance(meaning, str) else _wanted(meaning)
-        by_name = replace(named, arrays=_resized(named, size))
+        wanted = meaning if isinstance(meaning, str) else meaning_of(meaning)
+        by_name = replace(named, arrays=resized(named, size))
         given = _run(executor, meaning if by_example else by_name, report)
         if wanted is None:
             report.raised += 1
@@ -186,7 +186,7 @@ def _try(
                 told = given if isinstance(given, str) else "gives results"
                 meant = wanted if isinstance(wanted, str) else "has a meaning"
                 _fail(report, named, size, f"{told}, and the program of that size {meant}")
-        elif said := _surely_wrong(meaning, given, wanted):
+        elif said := surely_wrong(meaning, given, wanted):
             _fail(report, named, size, said)
 
 
@@ -194,7 +194,7 @@ def _fail(report: NamedReport, program: Program, size: int, said: str) -> None:
     report.failures.append(f"seed {program.seed}, {NAME} = {size}: {said}\n{program.graph}")
 
 
-def _resized(program: Program, size: int) -> tuple[Array, ...]:
+def resized(program: Program, size: int) -> tuple[Array, ...]:
     """The arrays of a program with so many elements along each axis of the name."""
     arrays = []
     for v, array in zip(program.graph.inputs, program.arrays, strict=True):
@@ -205,7 +205,7 @@ def _resized(program: Program, size: int) -> tuple[Array, ...]:
     return tuple(arrays)
 
 
-def _at_size(program: Program, step: Step | None) -> Any:
+def at_size(program: Program, step: Step | None = None) -> Any:
     """The program of numbers for the arrays of a named one, or what it raises."""
     try:
         types = [type_of(a) for a in program.arrays]
@@ -220,7 +220,7 @@ def _at_size(program: Program, step: Step | None) -> Any:
     return program
 
 
-def _wanted(program: Program) -> Any:
+def meaning_of(program: Program) -> Any:
     """Result that a program of numbers must give.
 
     `None` where its evaluation raises (an index into nothing): whoever drops what nobody reads need
@@ -232,7 +232,7 @@ def _wanted(program: Program) -> Any:
         return None
 
 
-def _surely_wrong(program: Program, given: Any, wanted: Any) -> str:
+def surely_wrong(program: Program, given: Any, wanted: Any) -> str:
     """The difference that is left with more samples of noise; as `campaign` confirms."""
     for count in (0, FEW, MANY):
         said = difference([given], surely(program, count) if count else wanted)

@@ -29,9 +29,10 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from byparts_graph_ir import Kernel, TensorType
+from byparts_graph_ir import Kernel, KernelFamily, TensorType
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import code
+from byparts_kernels_native.convolution.any_size import family
 from byparts_kernels_native.convolution.contraction import (
     Contraction,
     namespace,
@@ -51,6 +52,7 @@ from byparts_kernels_native.convolution.pointwise import pointwise
 from byparts_kernels_native.convolution.winograd import Code, by_winograd
 from byparts_kernels_native.functions import whole
 from byparts_kernels_native.sharing import scaled
+from byparts_op_loops.rules import is_symbolic
 from byparts_opset import Conv2d, Conv2dFilterGradient
 from byparts_tensor_ir.emit.vectors import C_TYPES
 from byparts_tensor_ir.expression import BYTES
@@ -65,12 +67,16 @@ _LEAST_SHARED = 5_000_000  # operations, which take about 50 us
 _MOST_NUMBER = 1 << 31  # tables of offsets are of 32 bits
 
 
-def convolution(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+def convolution(
+    op: Any, types: Sequence[TensorType], constants: frozenset[int]
+) -> Kernel | KernelFamily:
     """The kernel of a convolution; plain loops if of integers, or empty, or without a C++ compiler.
 
     Raises:
-        Refused: a dtype that C does not have.
+        Refused: a dtype that C does not have; or there is no kernel for all sizes.
     """
+    if is_symbolic(op, types):
+        return family(op, types)
     if code.emitter() != "c":
         return whole(op, types, constants)
     product = pointwise(op, types, 1 in constants)

@@ -5,7 +5,8 @@
 
 A front-end that follows a program with the arrays of a call makes a graph of numbers for each size.
 Where two such graphs have the same ops on the same inputs, the dimensions of feeds that differ are
-names, and every number that differs elsewhere is an expression of them: `c * name + d`, or a
+names, and every number that differs elsewhere is an expression of them: the one of the shape rule
+("(n+1)//2" of a convolution by steps of 2) if it gives both numbers, else `c * name + d`, or a
 product of two names.  Two points allow many expressions, so a third size may belong to another one:
 whoever uses the result compares what it gives for a size with the graph of that size.
 """
@@ -16,10 +17,20 @@ from collections.abc import Sequence
 from itertools import combinations_with_replacement
 from typing import Any, Optional
 
-from byparts_graph_ir import Dimension, Graph, Input, Op, TensorType, Value, dimension
+from byparts_graph_ir import (
+    Dimension,
+    Graph,
+    Input,
+    Node,
+    Op,
+    TensorType,
+    Types,
+    Value,
+    dimension,
+)
 from byparts_graph_ir.model.bodies import body_fields
 from byparts_graph_ir.model.frozen import field_names, replace
-from byparts_graph_ir.model.value import typed_node
+from byparts_graph_ir.model.value import output_types, typed_node
 from byparts_graph_ir.passes.specialize import OF_THE_PROGRAM
 
 Pair = tuple[int, int]
@@ -70,17 +81,34 @@ class _Pairs:
             name, line = getattr(v, "name", ""), getattr(v, "where", "")
             new[v] = Input(self.type(v.type, w.type), None, name, line)
         for a, b in zip(one.nodes, other.nodes, strict=True):
-            kinds = tuple(
-                [self.type(v.type, w.type) for v, w in zip(a.outputs, b.outputs, strict=True)]
-            )
-            inputs = tuple([new[v] for v in a.inputs])
-            node = typed_node(self.op(a.op, b.op), inputs, a.where, kinds)
+            inputs, op = tuple([new[v] for v in a.inputs]), self.op(a.op, b.op)
+            node = typed_node(op, inputs, a.where, self.types(op, inputs, a, b))
             new.update(zip(a.outputs, node.outputs, strict=True))
         return Graph(
             tuple([new[v] for v in one.inputs]),
             tuple([v.node for v in new.values() if v.node is not None and v is v.node.outputs[0]]),
             tuple([new[v] for v in one.outputs]),
         )
+
+    def types(self, op: Op, inputs: Sequence[Value], a: Node, b: Node) -> Types:
+        """Those of the shape rule, where they are those of both nodes; else what two points say."""
+        pairs = [(v.type, w.type) for v, w in zip(a.outputs, b.outputs, strict=True)]
+        try:
+            ruled = output_types(op, [v.type for v in inputs])
+        except Exception:  # of a rule that knows numbers alone: any
+            return tuple([self.type(*pair) for pair in pairs])
+        return tuple([self.agreed(kind, *pair) for kind, pair in zip(ruled, pairs, strict=True)])
+
+    def agreed(self, ruled: TensorType, one: TensorType, other: TensorType) -> TensorType:
+        """The type of the shape rule, if it is both types at their sizes."""
+        shape = ruled.shape or ()
+        for kind, i in ((one, 0), (other, 1)):
+            sizes = {name: pair[i] for pair, name in self.names.items()}
+            if kind.shape != tuple([dimension(d, sizes) for d in shape]):
+                return self.type(one, other)
+        for *pair, d in zip(one.dims, other.dims, shape, strict=True):
+            self.known.setdefault((pair[0], pair[1]), d)
+        return ruled
 
     def type(self, one: TensorType, other: TensorType) -> TensorType:
         if one == other:
