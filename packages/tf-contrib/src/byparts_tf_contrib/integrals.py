@@ -165,16 +165,16 @@ def odeint(
         times = convert_to_tensor(t, None, "t", preferred_dtype=float64)
         solver = _Solver(func, dict(options or {}), rtol, atol)
         count = size(times)
-        found = TensorArray(start.dtype.base_dtype, size=count, infer_shape=True).write(0, start)
+        values = TensorArray(start.dtype.base_dtype, size=count, infer_shape=True).write(0, start)
 
-        def later(found: Any, state: _State, i: Any) -> Any:
+        def later(values: Any, state: _State, i: Any) -> Any:
             state, y = solver.until(state, times[i])
-            return found.write(i, y), state, i + 1
+            return values.write(i, y), state, i + 1
 
-        made = while_loop(
-            lambda found, state, i: i < count, later, (found, solver.start(start, times), 1)
+        last = while_loop(
+            lambda values, state, i: i < count, later, (values, solver.start(start, times), 1)
         )
-        return made[0].stack()
+        return last[0].stack()
 
 
 def _midpoint(func: Slope, y: Any, t: Any, dt: Any) -> Any:

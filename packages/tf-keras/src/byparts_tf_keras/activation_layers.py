@@ -15,8 +15,8 @@ from byparts_tf_keras.weighted import Weighted
 class Activation(Layer):
     """A function of each element."""
 
-    def __init__(self, activation: Any, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, activation: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.supports_masking, self.activation = True, activations.get(activation)
 
     def call(self, inputs: Any) -> Any:
@@ -28,8 +28,8 @@ class Activation(Layer):
 class LeakyReLU(Layer):
     """x, or alpha x where x < 0."""
 
-    def __init__(self, alpha: float = 0.3, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, alpha: float = 0.3, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.supports_masking, self.alpha = True, alpha
 
     def call(self, inputs: Any) -> Any:
@@ -49,9 +49,9 @@ class PReLU(Weighted):
         alpha_regularizer: Any = None,
         alpha_constraint: Any = None,
         shared_axes: Any = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(**given)
+        super().__init__(**kwargs)
         self.supports_masking = True
         self._options(locals())
         self.shared_axes = [shared_axes] if isinstance(shared_axes, int) else shared_axes
@@ -73,8 +73,8 @@ class PReLU(Weighted):
 class ELU(Layer):
     """x, or alpha (e^x - 1) where x < 0."""
 
-    def __init__(self, alpha: float = 1.0, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, alpha: float = 1.0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.supports_masking, self.alpha = True, alpha
 
     def call(self, inputs: Any) -> Any:
@@ -86,8 +86,8 @@ class ELU(Layer):
 class ThresholdedReLU(Layer):
     """x where x > theta, else 0."""
 
-    def __init__(self, theta: float = 1.0, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, theta: float = 1.0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.supports_masking, self.theta = True, theta
 
     def call(self, inputs: Any) -> Any:
@@ -99,8 +99,8 @@ class ThresholdedReLU(Layer):
 class Softmax(Layer):
     """Probabilities along an axis."""
 
-    def __init__(self, axis: int = -1, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, axis: int = -1, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.supports_masking, self.axis = True, axis
 
     def call(self, inputs: Any) -> Any:
@@ -113,9 +113,9 @@ class ReLU(Layer):
     """x above a threshold, up to a most; a slope below."""
 
     def __init__(
-        self, max_value: Any = None, negative_slope: float = 0, threshold: float = 0, **given: Any
+        self, max_value: Any = None, negative_slope: float = 0, threshold: float = 0, **kwargs: Any
     ) -> None:
-        super().__init__(**given)
+        super().__init__(**kwargs)
         self.supports_masking, self.max_value = True, max_value
         self.negative_slope, self.threshold = negative_slope, threshold
 

@@ -27,8 +27,8 @@ def softmax(x: Any, axis: int = -1) -> Any:
 @symbol("keras.activations.elu", "keras.backend.elu")
 def elu(x: Any, alpha: float = 1.0) -> Any:
     """x, or alpha (e^x - 1) where x < 0."""
-    made = tf.nn.elu(x)
-    return made if alpha == 1 else tf.where(x > 0, made, alpha * made)
+    positive = tf.nn.elu(x)
+    return positive if alpha == 1 else tf.where(x > 0, positive, alpha * positive)
 
 
 @symbol("keras.activations.selu")
@@ -55,8 +55,8 @@ def relu(x: Any, alpha: Any = 0.0, max_value: Optional[float] = None, threshold:
     x = convert_to_tensor(x)
     plain = isinstance(alpha, (int, float)) and alpha == 0
     if plain and threshold == 0:
-        made = tf.nn.relu(x)
-        return made if max_value is None else tf.minimum(made, tf.cast(max_value, x.dtype))
+        positive = tf.nn.relu(x)
+        return positive if max_value is None else tf.minimum(positive, tf.cast(max_value, x.dtype))
     above = x * tf.cast(x > threshold, x.dtype) if threshold else tf.nn.relu(x)
     if max_value is not None:
         above = tf.clip_by_value(above, 0.0, max_value)
@@ -123,8 +123,8 @@ def get(identifier: Any) -> Any:
 def serialize(activation: Any) -> Any:
     """The name of an activation."""
     name = getattr(activation, "__name__", None)
-    found = {"swish": "silu"} if name not in _NAMED else {}
-    return found.get(name, name) if name else activation.get_config()
+    renamed = {"swish": "silu"} if name not in _NAMED else {}
+    return renamed.get(name, name) if name else activation.get_config()
 
 
 @symbol("keras.activations.deserialize")

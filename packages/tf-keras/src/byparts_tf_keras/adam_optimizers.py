@@ -44,10 +44,10 @@ class _Moments(Optimizer):
     slots: Sequence[str] = ("m", "v")
 
     def __init__(
-        self, learning_rate: Any, beta_1: Any, beta_2: Any, epsilon: Any, name: str, given: Any
+        self, learning_rate: Any, beta_1: Any, beta_2: Any, epsilon: Any, name: str, kwargs: Any
     ) -> None:
-        super().__init__(name, **given)
-        self._hyper["learning_rate"] = given.get("lr", learning_rate)
+        super().__init__(name, **kwargs)
+        self._hyper["learning_rate"] = kwargs.get("lr", learning_rate)
         self._hyper.update(decay=self._initial_decay, beta_1=beta_1, beta_2=beta_2)
         self.epsilon = 1e-7 if epsilon is None else epsilon
 
@@ -77,9 +77,9 @@ class Adam(_Moments):
         epsilon: Any = 1e-7,
         amsgrad: bool = False,
         name: str = "Adam",
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(learning_rate, beta_1, beta_2, epsilon, name, given)
+        super().__init__(learning_rate, beta_1, beta_2, epsilon, name, kwargs)
         self.amsgrad = amsgrad
         self.slots = ("m", "v", "vhat") if amsgrad else ("m", "v")
 
@@ -100,9 +100,9 @@ class Adamax(_Moments):
         beta_2: Any = 0.999,
         epsilon: Any = 1e-7,
         name: str = "Adamax",
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(learning_rate, beta_1, beta_2, epsilon, name, given)
+        super().__init__(learning_rate, beta_1, beta_2, epsilon, name, kwargs)
 
     def _rates(self, dtype: Any) -> list[Any]:
         first, _, *rest = super()._rates(dtype)
@@ -143,10 +143,10 @@ class Nadam(_Moments):
         beta_2: Any = 0.999,
         epsilon: Any = 1e-7,
         name: str = "Nadam",
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        given.setdefault("decay", given.pop("schedule_decay", 0.004))
-        super().__init__(learning_rate, beta_1, beta_2, epsilon, name, given)
+        kwargs.setdefault("decay", kwargs.pop("schedule_decay", 0.004))
+        super().__init__(learning_rate, beta_1, beta_2, epsilon, name, kwargs)
         self._product: Any = None
 
     def _momentum(self, step: Any) -> Any:
@@ -162,8 +162,8 @@ class Nadam(_Moments):
 
     def apply_gradients(self, grads_and_vars: Any, name: Any = None) -> Any:
         """An operation that changes variables by gradients."""
-        made = super().apply_gradients(grads_and_vars, name)
-        with tf.control_dependencies([made]):
+        updates = super().apply_gradients(grads_and_vars, name)
+        with tf.control_dependencies([updates]):
             return tf.assign(self._product, self._new_product).op
 
     def _rates(self, dtype: Any) -> list[Any]:

@@ -58,10 +58,10 @@ class RMSprop(Optimizer):
         epsilon: Any = 1e-7,
         centered: bool = False,
         name: str = "RMSprop",
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(name, **given)
-        self._hyper["learning_rate"] = given.get("lr", learning_rate)
+        super().__init__(name, **kwargs)
+        self._hyper["learning_rate"] = kwargs.get("lr", learning_rate)
         self._hyper.update(rho=rho, decay=self._initial_decay, momentum=momentum)
         self.epsilon, self.centered = 1e-7 if epsilon is None else epsilon, centered
         self._moves = not isinstance(momentum, (int, float)) or momentum > 0
@@ -92,14 +92,14 @@ class Adagrad(Optimizer):
         initial_accumulator_value: float = 0.1,
         epsilon: Any = 1e-7,
         name: str = "Adagrad",
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
         if initial_accumulator_value < 0.0:
             raise ValueError(
                 f"initial_accumulator_value must be non-negative: {initial_accumulator_value}"
             )
-        super().__init__(name, **given)
-        self._hyper["learning_rate"] = given.get("lr", learning_rate)
+        super().__init__(name, **kwargs)
+        self._hyper["learning_rate"] = kwargs.get("lr", learning_rate)
         self._hyper["decay"] = self._initial_decay
         self._initial_accumulator_value = initial_accumulator_value
         self.epsilon = 1e-7 if epsilon is None else epsilon
@@ -130,10 +130,10 @@ class Adadelta(Optimizer):
         rho: Any = 0.95,
         epsilon: Any = 1e-7,
         name: str = "Adadelta",
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(name, **given)
-        self._hyper["learning_rate"] = given.get("lr", learning_rate)
+        super().__init__(name, **kwargs)
+        self._hyper["learning_rate"] = kwargs.get("lr", learning_rate)
         self._hyper.update(decay=self._initial_decay, rho=rho)
         self.epsilon = 1e-7 if epsilon is None else epsilon
 

@@ -82,7 +82,7 @@ def vgg16(
     input_shape: Any = None,
     pooling: Optional[str] = None,
     classes: int = 1000,
-    **given: Any,
+    **kwargs: Any,
 ) -> Model:
     """16 layers with weights.
 
@@ -93,7 +93,7 @@ def vgg16(
         input_shape: of one image.
         pooling: avg or max, without the top.
         classes: of the top.
-        given: accepted.
+        kwargs: accepted.
     """
     counts = (2, 2, 3, 3, 3)
     return _vgg("vgg16", counts, include_top, weights, input_tensor, input_shape, pooling, classes)
@@ -107,7 +107,7 @@ def vgg19(
     input_shape: Any = None,
     pooling: Optional[str] = None,
     classes: int = 1000,
-    **given: Any,
+    **kwargs: Any,
 ) -> Model:
     """19 layers with weights; arguments as of VGG16."""
     counts = (2, 2, 4, 4, 4)
@@ -126,9 +126,9 @@ def preprocess_input(
     if isinstance(x, Tensor):
         means = np.array(_MEANS, "float32").reshape([-1, 1, 1] if axis == 1 else [-1])
         return (x[:, ::-1] if axis == 1 else x[..., ::-1]) - means
-    made = np.array(x, dtype="float32") if not np.issubdtype(x.dtype, np.floating) else x
-    made = made[..., ::-1, :, :] if axis == 1 else made[..., ::-1]
-    return made - np.array(_MEANS, made.dtype).reshape([-1, 1, 1] if axis == 1 else [-1])
+    pixels = np.array(x, dtype="float32") if not np.issubdtype(x.dtype, np.floating) else x
+    pixels = pixels[..., ::-1, :, :] if axis == 1 else pixels[..., ::-1]
+    return pixels - np.array(_MEANS, pixels.dtype).reshape([-1, 1, 1] if axis == 1 else [-1])
 
 
 @symbol("keras.applications.vgg16.decode_predictions")
@@ -147,8 +147,8 @@ def decode_predictions(preds: Any, top: int = 5, **_: Any) -> list[list[tuple[st
         )
     with open(get_file("imagenet_class_index.json", _CLASSES, cache_subdir="models")) as file:
         names = json.load(file)
-    made = []
+    rows = []
     for row in preds:
         best = row.argsort()[-top:][::-1]
-        made.append([(*names[str(i)], float(row[i])) for i in best])
-    return made
+        rows.append([(*names[str(i)], float(row[i])) for i in best])
+    return rows

@@ -25,8 +25,8 @@ class Group:
 
     def create_group(self, name: str) -> Group:
         """A new group."""
-        made = self._inside[name] = Group()
-        return made
+        group = self._inside[name] = Group()
+        return group
 
     def create_dataset(self, name: str, data: Any) -> None:
         """Keep an array."""
@@ -40,19 +40,19 @@ class Group:
 
     def rows(self, prefix: str = "") -> dict[str, Any]:
         """Path -> array, of all inside."""
-        made: dict[str, Any] = {}
+        rows: dict[str, Any] = {}
         for name, thing in self._inside.items():
             path = f"{prefix}{name.replace('/', '|')}/"
-            made.update(thing.rows(path) if isinstance(thing, Group) else {path[:-1]: thing})
-        return made
+            rows.update(thing.rows(path) if isinstance(thing, Group) else {path[:-1]: thing})
+        return rows
 
     def said(self, prefix: str = "") -> dict[str, Any]:
         """Path -> attributes, of all groups inside."""
-        made = {prefix: {k: _text(v) for k, v in self.attrs.items()}}
+        texts = {prefix: {k: _text(v) for k, v in self.attrs.items()}}
         for name, thing in self._inside.items():
             if isinstance(thing, Group):
-                made.update(thing.said(f"{prefix}{name.replace('/', '|')}/"))
-        return made
+                texts.update(thing.said(f"{prefix}{name.replace('/', '|')}/"))
+        return texts
 
     def at(self, path: str) -> Group:
         """The group at a path, made if it is not there."""

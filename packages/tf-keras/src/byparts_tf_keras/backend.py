@@ -19,15 +19,15 @@ def variable(
     value: Any, dtype: Any = None, name: Optional[str] = None, constraint: Any = None
 ) -> Any:
     """A variable that Keras initializes."""
-    made = tf.Variable(
+    created = tf.Variable(
         value,
         dtype=tf.as_dtype(dtype or floatx()),
         name=name,
         constraint=constraint,
         use_resource=True,
     )
-    track_variable(made)
-    return made
+    track_variable(created)
+    return created
 
 
 @symbol("keras.backend.placeholder")

@@ -27,12 +27,12 @@ def dot(x: Any, y: Any) -> Any:
     axis = max(ranks[1] - 2, 0)
     order = [axis, *[a for a in range(ranks[1]) if a != axis]]
     columns = tf.reshape(tf.transpose(y, order), tf.stack([y_dims[axis], -1]))
-    made = tf.matmul(tf.reshape(x, tf.stack([-1, y_dims[axis]])), columns)
+    product = tf.matmul(tf.reshape(x, tf.stack([-1, y_dims[axis]])), columns)
     rest = [a for a in range(ranks[1]) if a != axis]
     shape = tf.concat([x_dims[:-1], tf.gather(y_dims, rest)], 0)
-    made = tf.reshape(made, shape)
-    made.set_shape([*known[:-1], *[y_known[a] for a in rest]])
-    return made
+    product = tf.reshape(product, shape)
+    product.set_shape([*known[:-1], *[y_known[a] for a in rest]])
+    return product
 
 
 @symbol("keras.backend.batch_dot")
@@ -50,13 +50,13 @@ def batch_dot(x: Any, y: Any, axes: Any = None) -> Any:
     extents = [_rest(x, ranks[0], axes[0]), _rest(y, ranks[1], axes[1])]
     a = tf.reshape(rows, tf.stack([tf.shape(x)[0], -1, tf.shape(x)[axes[0]]]))
     b = tf.reshape(columns, tf.stack([tf.shape(y)[0], tf.shape(y)[axes[1]], -1]))
-    made = tf.matmul(a, b)
+    product = tf.matmul(a, b)
     parts = [tf.shape(x)[i] for i in extents[0]] + [tf.shape(y)[i] for i in extents[1]]
-    made = tf.reshape(made, tf.stack([tf.shape(x)[0], *parts]))
+    product = tf.reshape(product, tf.stack([tf.shape(x)[0], *parts]))
     known = [x.get_shape().as_list()[i] for i in extents[0]]
     known += [y.get_shape().as_list()[i] for i in extents[1]]
-    made.set_shape([x.get_shape().as_list()[0], *known])
-    return made
+    product.set_shape([x.get_shape().as_list()[0], *known])
+    return product
 
 
 def _rest(x: Any, rank: int, axis: int) -> list[int]:

@@ -53,8 +53,8 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = "int32") ->
     """Numbers from start on, below stop."""
     if stop is None and isinstance(start, (int, float)) and start < 0:
         start = 0
-    made = tf.range(start, limit=stop, delta=step) if stop is not None else tf.range(start)
-    return tf.cast(made, dtype)
+    numbers = tf.range(start, limit=stop, delta=step) if stop is not None else tf.range(start)
+    return tf.cast(numbers, dtype)
 
 
 @symbol("keras.backend.flatten")

@@ -155,14 +155,14 @@ class LambdaCallback(Callback):
         on_batch_end: Any = None,
         on_train_begin: Any = None,
         on_train_end: Any = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
         super().__init__()
         named = {
             **{"on_epoch_begin": on_epoch_begin, "on_epoch_end": on_epoch_end},
             **{"on_batch_begin": on_batch_begin, "on_batch_end": on_batch_end},
             **{"on_train_begin": on_train_begin, "on_train_end": on_train_end},
-            **given,
+            **kwargs,
         }
         self.__dict__.update({k: f for k, f in named.items() if f is not None})
 

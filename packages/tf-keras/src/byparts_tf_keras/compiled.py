@@ -78,10 +78,12 @@ class Output:
 def _loss_object(loss: Any) -> Any:
     if loss is None or isinstance(loss, Loss):
         return loss
-    found = losses.get(loss)
-    if isinstance(found, Loss):
-        return found
-    return LossFunctionWrapper(found, name=getattr(found, "__name__", type(found).__name__))
+    function = losses.get(loss)
+    if isinstance(function, Loss):
+        return function
+    return LossFunctionWrapper(
+        function, name=getattr(function, "__name__", type(function).__name__)
+    )
 
 
 class Compiled:
@@ -236,13 +238,13 @@ def model_trains(model: Any) -> Any:
 
 
 def _called(metric: Metric, output: Output, mask: Any, weights: Any) -> Any:
-    given = weights
+    shares = weights
     if mask is not None:
         mask = tf.cast(mask, output.tensor.dtype)
-        given = mask if weights is None else weighed(mask, weights)
-    if given is None:
+        shares = mask if weights is None else weighed(mask, weights)
+    if shares is None:
         return metric(output.target, output.tensor)
-    return metric(output.target, output.tensor, sample_weight=given)
+    return metric(output.target, output.tensor, sample_weight=shares)
 
 
 def _of_layers(model: Any) -> list[Any]:
@@ -251,42 +253,42 @@ def _of_layers(model: Any) -> list[Any]:
     return [entry for layer in layers for entry in layer._own_metrics]
 
 
-def _for_outputs(given: Any, names: list[str], what: str, usual: Any = None) -> list[Any]:
+def _for_outputs(values: Any, names: list[str], what: str, usual: Any = None) -> list[Any]:
     """Sort what was given, by name or in order, to the outputs.
 
     Raises:
         ValueError: there are not so many, or a name is of no output.
     """
-    if given is None:
+    if values is None:
         return [usual] * len(names)
-    if isinstance(given, dict):
-        for name in given:
+    if isinstance(values, dict):
+        for name in values:
             if name not in names:
                 raise ValueError(
                     f'Unknown entry in {what} dictionary: "{name}". Only expected the following '
                     f"keys: {names}"
                 )
-        return [given.get(name, usual) for name in names]
-    if isinstance(given, (list, tuple)):
-        if len(given) != len(names):
+        return [values.get(name, usual) for name in names]
+    if isinstance(values, (list, tuple)):
+        if len(values) != len(names):
             raise ValueError(
                 f"When passing a list as {what}, it should have one entry per model output. The "
-                f"model has {len(names)} outputs, but you passed {what}={given}"
+                f"model has {len(names)} outputs, but you passed {what}={values}"
             )
-        return list(given)
-    return [given] * len(names)
+        return list(values)
+    return [values] * len(names)
 
 
-def _metrics_of(given: Any, names: list[str]) -> list[list[Any]]:
-    if given is None:
+def _metrics_of(metrics: Any, names: list[str]) -> list[list[Any]]:
+    if metrics is None:
         return [[] for _ in names]
-    if isinstance(given, dict):
-        return [_listed(given.get(name, [])) for name in names]
-    given = _listed(given)
-    if any(isinstance(m, (list, tuple)) for m in given):
-        return [_listed(m) for m in given]
-    return [list(given) for _ in names]
+    if isinstance(metrics, dict):
+        return [_listed(metrics.get(name, [])) for name in names]
+    metrics = _listed(metrics)
+    if any(isinstance(m, (list, tuple)) for m in metrics):
+        return [_listed(m) for m in metrics]
+    return [list(metrics) for _ in names]
 
 
-def _listed(given: Any) -> list[Any]:
-    return list(given) if isinstance(given, (list, tuple)) else [given]
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]

@@ -18,14 +18,14 @@ class CompiledNetwork(FedNetwork):
         stop_training: whether training is to stop.
     """
 
-    def __init__(self, *arguments: Any, **given: Any) -> None:
+    def __init__(self, *arguments: Any, **kwargs: Any) -> None:
         self.optimizer: Any = None
         self.loss: Any = None
         self.history: Any = None
         self.stop_training = False
         self._compile_arguments: Optional[dict[str, Any]] = None
         self._made: Optional[Compiled] = None
-        super().__init__(*arguments, **given)
+        super().__init__(*arguments, **kwargs)
 
     def compile(
         self,
@@ -37,7 +37,7 @@ class CompiledNetwork(FedNetwork):
         weighted_metrics: Any = None,
         target_tensors: Any = None,
         distribute: Any = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
         """Say how it is trained.
 
@@ -50,7 +50,7 @@ class CompiledNetwork(FedNetwork):
             weighted_metrics: see `metrics`.
             target_tensors: in the place of placeholders.
             distribute: refused.
-            given: run_eagerly, options of sessions: accepted.
+            kwargs: run_eagerly, options of sessions: accepted.
 
         Raises:
             ValueError: names that mean nothing; losses or metrics of no output.

@@ -11,7 +11,7 @@ from byparts_tf_keras import activations
 from byparts_tf_keras.objects import serialize
 
 _OWN = __name__.rpartition(".")[0]
-_BASE = {"name", "trainable", "dtype", "kwargs", "given", "dynamic"}
+_BASE = {"name", "trainable", "dtype", "kwargs", "dynamic"}
 
 
 def is_own(kind: type) -> bool:
@@ -35,20 +35,20 @@ def _remembering(init: Callable[..., None]) -> Callable[..., None]:
     ]
 
     @wraps(init)
-    def remember(self: Any, *arguments: Any, **given: Any) -> None:
+    def remember(self: Any, *arguments: Any, **kwargs: Any) -> None:
         if "_arguments" not in self.__dict__:
-            bound = signature.bind(self, *arguments, **given)
+            bound = signature.bind(self, *arguments, **kwargs)
             bound.apply_defaults()
             wanted = {n: bound.arguments[n] for n in named[1:] if n not in _BASE}
             self.__dict__["_arguments"] = wanted
-        init(self, *arguments, **given)
+        init(self, *arguments, **kwargs)
 
     remember.__signature__ = _with_base(signature)  # type: ignore[attr-defined]  # `inspect` reads it
     return remember
 
 
 def _with_base(signature: inspect.Signature) -> inspect.Signature:
-    """The signature with the names of all layers' arguments in place of `**given` alone."""
+    """The signature with the names of all layers' arguments in place of `**kwargs` alone."""
     *first, last = signature.parameters.values()
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     if last.kind is not inspect.Parameter.VAR_KEYWORD or any(p.kind > kind for p in first):

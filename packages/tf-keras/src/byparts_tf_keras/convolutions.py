@@ -49,9 +49,9 @@ class Convolution(Weighted):
         activity_regularizer: Any = None,
         kernel_constraint: Any = None,
         bias_constraint: Any = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(activity_regularizer=activity_regularizer, **given)
+        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self.filters = None if filters is None else int(filters)
         self.kernel_size = sizes(kernel_size, self.rank, "kernel_size")
         self.strides = sizes(strides, self.rank, "strides")
@@ -80,14 +80,14 @@ class Convolution(Weighted):
 
     def _channels(self, input_shape: Any) -> int:
         axis = 1 if self._first else self.rank + 1
-        found = tf.TensorShape(input_shape).as_list()[axis]
-        if found is None:
+        count = tf.TensorShape(input_shape).as_list()[axis]
+        if count is None:
             raise ValueError(
                 f"The channel dimension of the inputs to `{type(self).__name__}` should be "
                 "defined. Found `None`."
             )
-        self.input_spec = InputSpec(ndim=self.rank + 2, axes={axis: found})
-        return int(found)
+        self.input_spec = InputSpec(ndim=self.rank + 2, axes={axis: count})
+        return int(count)
 
     def build(self, input_shape: Any) -> None:
         """The kernel [spatial..., in, filters], and the bias [filters]."""
@@ -137,10 +137,10 @@ class Convolution(Weighted):
         dims = tf.TensorShape(input_shape).as_list()
         inner = dims[2:] if self._first else dims[1:-1]
         rows = zip(inner, self.kernel_size, self.strides, self.dilation_rate, strict=True)
-        made = [extent(n, k, s, self.padding, d) for n, k, s, d in rows]
+        extents = [extent(n, k, s, self.padding, d) for n, k, s, d in rows]
         channels = self._filters(dims[1 if self._first else -1])
         return tf.TensorShape(
-            [dims[0], channels, *made] if self._first else [dims[0], *made, channels]
+            [dims[0], channels, *extents] if self._first else [dims[0], *extents, channels]
         )
 
     def _filters(self, channels: Any) -> Any:

@@ -36,9 +36,9 @@ class Dense(Weighted):
         activity_regularizer: Any = None,
         kernel_constraint: Any = None,
         bias_constraint: Any = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(activity_regularizer=activity_regularizer, **given)
+        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self.units, self.use_bias = int(units), use_bias
         self.activation = activations.get(activation)
         self._options(locals())
@@ -55,10 +55,10 @@ class Dense(Weighted):
     def call(self, inputs: Any) -> Any:
         """[..., inputs] -> [..., units]."""
         x = tf.cast(inputs, self._dtype) if not inputs.dtype.is_floating else inputs
-        made = along_last_axis(x, self.kernel)
+        outputs = along_last_axis(x, self.kernel)
         if self.use_bias:
-            made = tf.nn.bias_add(made, self.bias)
-        return self.activation(made)
+            outputs = tf.nn.bias_add(outputs, self.bias)
+        return self.activation(outputs)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """[..., inputs] -> [..., units]."""
@@ -75,9 +75,9 @@ class Lambda(Layer):
         output_shape: Any = None,
         mask: Any = None,
         arguments: Any = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(**given)
+        super().__init__(**kwargs)
         self.function, self.arguments, self.mask = function, arguments or {}, mask
         self.output_shape_given = output_shape
         self.supports_masking = mask is not None
@@ -114,8 +114,8 @@ class Lambda(Layer):
 class Masking(Layer):
     """Steps whose features all are `mask_value` are left out."""
 
-    def __init__(self, mask_value: float = 0.0, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, mask_value: float = 0.0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.supports_masking, self.mask_value = True, mask_value
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
@@ -125,17 +125,17 @@ class Masking(Layer):
     def call(self, inputs: Any) -> Any:
         """The inputs, zeros where they are left out."""
         kept = tf.reduce_any(tf.not_equal(inputs, self.mask_value), axis=-1, keepdims=True)
-        made = inputs * tf.cast(kept, inputs.dtype)
-        made._keras_mask = tf.squeeze(kept, axis=-1)
-        return made
+        outputs = inputs * tf.cast(kept, inputs.dtype)
+        outputs._keras_mask = tf.squeeze(kept, axis=-1)
+        return outputs
 
 
 @symbol("keras.layers.ActivityRegularization")
 class ActivityRegularization(Layer):
     """A penalty on the inputs."""
 
-    def __init__(self, l1: float = 0.0, l2: float = 0.0, **given: Any) -> None:
-        super().__init__(activity_regularizer=penalties.L1L2(l1, l2), **given)
+    def __init__(self, l1: float = 0.0, l2: float = 0.0, **kwargs: Any) -> None:
+        super().__init__(activity_regularizer=penalties.L1L2(l1, l2), **kwargs)
         self.supports_masking, self.l1, self.l2 = True, l1, l2
 
 
@@ -155,12 +155,12 @@ class Embedding(Weighted):
         embeddings_constraint: Any = None,
         mask_zero: bool = False,
         input_length: Any = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        if "input_shape" not in given and "batch_input_shape" not in given:
-            given["input_shape"] = (input_length,)
-        given.setdefault("dtype", floatx())
-        super().__init__(activity_regularizer=activity_regularizer, **given)
+        if "input_shape" not in kwargs and "batch_input_shape" not in kwargs:
+            kwargs["input_shape"] = (input_length,)
+        kwargs.setdefault("dtype", floatx())
+        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self.input_dim, self.output_dim, self.input_length = input_dim, output_dim, input_length
         self._options(locals())
         self.mask_zero = self.supports_masking = mask_zero

@@ -45,12 +45,12 @@ class _Counts(Metric):
         weights = tf.reshape(weights, [1, -1])
         true = tf.reshape(tf.cast(y_true, tf.bool), [1, -1])
         limits = tf.constant([[float(t)] for t in self._limits], y_pred.dtype)
-        found = tf.reshape(y_pred, [1, -1]) > limits
+        positive = tf.reshape(y_pred, [1, -1]) > limits
         both = {
-            "true_positives": tf.logical_and(true, found),
-            "false_positives": tf.logical_and(tf.logical_not(true), found),
-            "true_negatives": tf.logical_and(tf.logical_not(true), tf.logical_not(found)),
-            "false_negatives": tf.logical_and(true, tf.logical_not(found)),
+            "true_positives": tf.logical_and(true, positive),
+            "false_positives": tf.logical_and(tf.logical_not(true), positive),
+            "true_negatives": tf.logical_and(tf.logical_not(true), tf.logical_not(positive)),
+            "false_negatives": tf.logical_and(true, tf.logical_not(positive)),
         }
         updates = [
             tf.assign_add(

@@ -43,27 +43,27 @@ def is_dataset(x: Any) -> bool:
     )
 
 
-def standardized(given: Any, names: Listed[str], tensors: Listed[Any], what: str) -> list[Any]:
+def standardized(values: Any, names: Listed[str], tensors: Listed[Any], what: str) -> list[Any]:
     """Arrays in the order of the placeholders.
 
     Raises:
         ValueError: there are not so many, or a shape does not fit.
     """
-    if given is None:
+    if values is None:
         return []
-    if isinstance(given, dict):
-        missing = [n for n in names if n not in given]
+    if isinstance(values, dict):
+        missing = [n for n in names if n not in values]
         if missing:
             raise ValueError(
                 f'No data provided for "{missing[0]}". Need data for each key in: {names}'
             )
-        arrays = [given[n] for n in names]
-    elif isinstance(given, (list, tuple)):
-        arrays = list(given)
+        arrays = [values[n] for n in names]
+    elif isinstance(values, (list, tuple)):
+        arrays = list(values)
         if len(names) == 1 and (len(arrays) != 1 or not hasattr(arrays[0], "shape")):
-            arrays = [np.asarray(given)]
+            arrays = [np.asarray(values)]
     else:
-        arrays = [given]
+        arrays = [values]
     if len(arrays) != len(names):
         raise ValueError(
             f"Error when checking model {what}: the list of Numpy arrays that you are passing to "
@@ -201,10 +201,10 @@ class Batches:
 
 
 def _of_dataset(dataset: Any) -> Iterator[Any]:
-    made = (
+    iterator = (
         dataset.make_one_shot_iterator() if hasattr(dataset, "make_one_shot_iterator") else dataset
     )
-    following = made.get_next()
+    following = iterator.get_next()
     session = get_session()
     while True:
         try:

@@ -135,7 +135,7 @@ def load_imdb(
     start_char: Optional[int] = 1,
     oov_char: Optional[int] = 2,
     index_from: int = 3,
-    **given: Any,
+    **kwargs: Any,
 ) -> Pairs:
     """Reviews as lists of numbers of words, and whether they praise; 25000 and 25000."""
     return _texts(
@@ -162,7 +162,7 @@ def load_reuters(
     start_char: Optional[int] = 1,
     oov_char: Optional[int] = 2,
     index_from: int = 3,
-    **given: Any,
+    **kwargs: Any,
 ) -> Pairs:
     """News as lists of numbers of words, and their topics."""
     return _texts(
@@ -225,10 +225,10 @@ def _texts(
     else:
         xs = [[w for w in x if skip_top <= w < most] for x in xs]
     at = len(shuffled[0][0]) if test_split is None else int(len(xs) * (1 - test_split))
-    made = np.empty(len(xs), object)
-    made[:] = xs
+    texts = np.empty(len(xs), object)
+    texts[:] = xs
     labels = np.asarray(labels)
-    return (made[:at], labels[:at]), (made[at:], labels[at:])
+    return (texts[:at], labels[:at]), (texts[at:], labels[at:])
 
 
 @symbol("keras.datasets.imdb.get_word_index")

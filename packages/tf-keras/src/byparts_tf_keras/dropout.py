@@ -16,9 +16,9 @@ class Dropout(Layer):
     """Sets a share of the elements to 0 and enlarges the others, while training."""
 
     def __init__(
-        self, rate: Any, noise_shape: Any = None, seed: Optional[int] = None, **given: Any
+        self, rate: Any, noise_shape: Any = None, seed: Optional[int] = None, **kwargs: Any
     ) -> None:
-        super().__init__(**given)
+        super().__init__(**kwargs)
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
         self.supports_masking = True
 
@@ -41,8 +41,8 @@ class _SpatialDropout(Dropout):
 
     rank = 1
 
-    def __init__(self, rate: Any, data_format: Any = None, **given: Any) -> None:
-        super().__init__(rate, **given)
+    def __init__(self, rate: Any, data_format: Any = None, **kwargs: Any) -> None:
+        super().__init__(rate, **kwargs)
         self.data_format = data_format or "channels_last"
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
@@ -76,8 +76,8 @@ class SpatialDropout3D(_SpatialDropout):
 class GaussianNoise(Layer):
     """Adds normal numbers, while training."""
 
-    def __init__(self, stddev: float, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, stddev: float, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.supports_masking, self.stddev = True, stddev
 
     def call(self, inputs: Any, training: Any = None) -> Any:
@@ -93,8 +93,8 @@ class GaussianNoise(Layer):
 class GaussianDropout(Layer):
     """Multiplies by normal numbers about 1, while training."""
 
-    def __init__(self, rate: float, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, rate: float, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.supports_masking, self.rate = True, rate
 
     def call(self, inputs: Any, training: Any = None) -> Any:
@@ -112,9 +112,9 @@ class AlphaDropout(Layer):
     """Dropout that keeps mean and variance of what `selu` gives."""
 
     def __init__(
-        self, rate: float, noise_shape: Any = None, seed: Optional[int] = None, **given: Any
+        self, rate: float, noise_shape: Any = None, seed: Optional[int] = None, **kwargs: Any
     ) -> None:
-        super().__init__(**given)
+        super().__init__(**kwargs)
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
         self.supports_masking = True
 

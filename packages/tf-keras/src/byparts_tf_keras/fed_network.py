@@ -38,21 +38,21 @@ class FedNetwork(Network):
         """Make placeholders in the shapes of the first data, and call the model on them."""
         if self.inputs and self.outputs:
             return
-        given = x if isinstance(x, dict) else map_structure(_array, x)
+        arrays = x if isinstance(x, dict) else map_structure(_array, x)
         if isinstance(x, (list, tuple)) and not hasattr(_array(flatten(x)[0]), "ndim"):
-            given = np.asarray(x)
-        if isinstance(given, (list, tuple)) and all(np.ndim(a) == 0 for a in given):
-            given = np.asarray(given)
+            arrays = np.asarray(x)
+        if isinstance(arrays, (list, tuple)) and all(np.ndim(a) == 0 for a in arrays):
+            arrays = np.asarray(arrays)
 
         def placeholder(array: Any) -> Any:
             array = np.expand_dims(array, 1) if array.ndim == 1 else array
             dtype = floatx() if array.dtype.kind == "f" else str(array.dtype)
             return input_of(shape=array.shape[1:], dtype=dtype)
 
-        if isinstance(given, dict):
-            inputs: Any = {k: placeholder(_array(v)) for k, v in given.items()}
+        if isinstance(arrays, dict):
+            inputs: Any = {k: placeholder(_array(v)) for k, v in arrays.items()}
         else:
-            inputs = map_structure(placeholder, given)
+            inputs = map_structure(placeholder, arrays)
         made = flatten(inputs)
         self.built = True
         if type(self).__name__ == "Sequential":
@@ -85,21 +85,21 @@ class FedNetwork(Network):
     def _arrays(self, x: Any, y: Any = None, weights: Any = None, classes: Any = None) -> Any:
         """(arrays in the order of the placeholders, whether there are weights)."""
         self._set_inputs(x)
-        made = self._runner()
+        runner = self._runner()
         names = [
             n
             for n, t in zip(self.input_names, self.inputs, strict=True)
-            if any(t is f for f in made.fed_inputs)
+            if any(t is f for f in runner.fed_inputs)
         ]
-        inputs = standardized(x, names, made.fed_inputs, "input") if names else []
+        inputs = standardized(x, names, runner.fed_inputs, "input") if names else []
         if y is None:
             check_lengths(inputs, [], [])
             return inputs, False
-        outputs = [o for o in made.trained if o.fed]
+        outputs = [o for o in runner.trained if o.fed]
         tensors = [Expected(o) for o in outputs]
         targets = standardized(y, [o.name for o in outputs], tensors, "target")
         check_sparse(outputs, targets)
-        rows = weights_of(weights, classes, made.trained, targets)
+        rows = weights_of(weights, classes, runner.trained, targets)
         check_lengths(inputs, targets, rows or [])
         return [*inputs, *targets, *(rows or [])], rows is not None
 
@@ -108,14 +108,14 @@ class FedNetwork(Network):
     ) -> tuple[Source, bool]:
         """(batches, whether there are weights)."""
         if is_stream(x):
-            made = Batches(x, steps, bool(shuffle))
+            batches = Batches(x, steps, bool(shuffle))
             told: dict[str, bool] = {}
 
             def prepare(batch: Any) -> list[Any]:
                 arrays, told["weighted"] = self._arrays(*parts_of(batch), classes)
                 return list(arrays)
 
-            return Told(made, prepare, told), False
+            return Told(batches, prepare, told), False
         arrays, weighted = self._arrays(x, y, weights, classes)
         return Arrays(arrays, size or 32, shuffle, steps), weighted
 
@@ -128,5 +128,5 @@ class Told(Stream):
         self.told = told
 
 
-def _array(given: Any) -> Any:
-    return given if hasattr(given, "shape") and hasattr(given, "ndim") else np.asarray(given)
+def _array(value: Any) -> Any:
+    return value if hasattr(value, "shape") and hasattr(value, "ndim") else np.asarray(value)

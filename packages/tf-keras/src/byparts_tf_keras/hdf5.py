@@ -97,8 +97,8 @@ def write_weights(group: Any, weights: list[Any]) -> None:
         group.create_dataset(w.name, data=np.asarray(value))
 
 
-def _texts(given: Any) -> list[str]:
-    return [n.decode() if isinstance(n, bytes) else str(n) for n in given]
+def _texts(names: Any) -> list[str]:
+    return [n.decode() if isinstance(n, bytes) else str(n) for n in names]
 
 
 def arrays_of(group: Any) -> list[Any]:

@@ -94,12 +94,12 @@ class ImageDataGenerator:
             x = x / (self.std + 1e-6)
         return x
 
-    def _shift(self, given: Any, extent: int) -> float:
-        if not isinstance(given, (int, float)):
-            return float(np.random.choice(given) * np.random.choice([-1, 1]))
-        if isinstance(given, int) and given > 1:
-            return float(np.random.choice(np.arange(1 - given, given)))
-        return float(np.random.uniform(-given, given) * extent)
+    def _shift(self, shift: Any, extent: int) -> float:
+        if not isinstance(shift, (int, float)):
+            return float(np.random.choice(shift) * np.random.choice([-1, 1]))
+        if isinstance(shift, int) and shift > 1:
+            return float(np.random.choice(np.arange(1 - shift, shift)))
+        return float(np.random.uniform(-shift, shift) * extent)
 
     def get_random_transform(self, img_shape: Any, seed: Any = None) -> dict[str, Any]:
         """Draw the parameters of a change of an image of this shape."""
@@ -107,24 +107,26 @@ class ImageDataGenerator:
             np.random.seed(seed)
         first = self.data_format == "channels_first"
         height, width = img_shape[1:3] if first else img_shape[:2]
-        made: dict[str, Any] = {"theta": 0.0, "tx": 0.0, "ty": 0.0, "shear": 0.0}
+        transform: dict[str, Any] = {"theta": 0.0, "tx": 0.0, "ty": 0.0, "shear": 0.0}
         if self.rotation_range:
-            made["theta"] = np.random.uniform(-self.rotation_range, self.rotation_range)
+            transform["theta"] = np.random.uniform(-self.rotation_range, self.rotation_range)
         if np.any(self.height_shift_range):
-            made["tx"] = self._shift(self.height_shift_range, height)
+            transform["tx"] = self._shift(self.height_shift_range, height)
         if np.any(self.width_shift_range):
-            made["ty"] = self._shift(self.width_shift_range, width)
+            transform["ty"] = self._shift(self.width_shift_range, width)
         if self.shear_range:
-            made["shear"] = np.random.uniform(-self.shear_range, self.shear_range)
+            transform["shear"] = np.random.uniform(-self.shear_range, self.shear_range)
         low, high = self.zoom_range
-        made["zx"], made["zy"] = (1, 1) if low == high == 1 else np.random.uniform(low, high, 2)
-        made["flip_horizontal"] = (np.random.random() < 0.5) * self.horizontal_flip
-        made["flip_vertical"] = (np.random.random() < 0.5) * self.vertical_flip
+        transform["zx"], transform["zy"] = (
+            (1, 1) if low == high == 1 else np.random.uniform(low, high, 2)
+        )
+        transform["flip_horizontal"] = (np.random.random() < 0.5) * self.horizontal_flip
+        transform["flip_vertical"] = (np.random.random() < 0.5) * self.vertical_flip
         span = self.channel_shift_range
-        made["channel_shift_intensity"] = np.random.uniform(-span, span) if span else None
+        transform["channel_shift_intensity"] = np.random.uniform(-span, span) if span else None
         bright = self.brightness_range
-        made["brightness"] = None if bright is None else np.random.uniform(*bright)
-        return made
+        transform["brightness"] = None if bright is None else np.random.uniform(*bright)
+        return transform
 
     def apply_transform(self, x: Any, transform_parameters: dict[str, Any]) -> Any:
         """The image, changed."""

@@ -55,9 +55,9 @@ class Iterator(Sequence):
     def __next__(self) -> Any:
         if self.batch_index == 0:
             self._order()
-        made = self[self.batch_index]
+        batch = self[self.batch_index]
         self.batch_index = (self.batch_index + 1) % len(self)
-        return made
+        return batch
 
     next = __next__
 
@@ -126,9 +126,9 @@ class DirectoryIterator(Iterator):
         labels: list[int] = []
         for name in names:
             for at, _, files in sorted(os.walk(os.path.join(folder, name), followlinks=True)):
-                found = [f for f in sorted(files) if f.lower().endswith(ENDINGS)]
-                self.filenames += [os.path.relpath(os.path.join(at, f), folder) for f in found]
-                labels += [self.class_indices[name]] * len(found)
+                images = [f for f in sorted(files) if f.lower().endswith(ENDINGS)]
+                self.filenames += [os.path.relpath(os.path.join(at, f), folder) for f in images]
+                labels += [self.class_indices[name]] * len(images)
         self.classes, self.num_classes = np.array(labels, "int32"), len(names)
         self.samples, self.class_mode = len(labels), class_mode
         self.filepaths = [os.path.join(folder, f) for f in self.filenames]

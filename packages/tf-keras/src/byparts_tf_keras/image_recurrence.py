@@ -29,9 +29,9 @@ class ConvLSTM2DCell(Weighted):
         use_bias: bool = True,
         unit_forget_bias: bool = True,
         options: Any = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(**given)
+        super().__init__(**kwargs)
         self.filters, self.kernel_size = int(filters), sizes(kernel_size, 2, "kernel_size")
         self.strides, self.padding = sizes(strides, 2, "strides"), padding
         self.activation = activations.get(activation)
@@ -88,11 +88,11 @@ class ConvLSTM2D(RNN):
         return_state: bool = False,
         go_backwards: bool = False,
         stateful: bool = False,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
         if data_format == "channels_first":
             raise NotImplementedError("ConvLSTM2D: channels are last")
-        options = {k: given.pop(k) for k in GIVEN if k in given}
+        options = {k: kwargs.pop(k) for k in GIVEN if k in kwargs}
         cell = ConvLSTM2DCell(
             filters,
             kernel_size,
@@ -106,7 +106,7 @@ class ConvLSTM2D(RNN):
             name="cell",
         )
         cell.state_size = [filters, filters]  # until it is built
-        super().__init__(cell, return_sequences, return_state, go_backwards, stateful, **given)
+        super().__init__(cell, return_sequences, return_state, go_backwards, stateful, **kwargs)
         self.filters, self.kernel_size, self.strides = filters, cell.kernel_size, cell.strides
         self.padding, self.data_format = padding, "channels_last"
         self.input_spec = [InputSpec(ndim=5)]

@@ -70,12 +70,12 @@ def img_to_array(img: Any, data_format: Optional[str] = None, dtype: Any = None)
     Raises:
         ValueError: it has neither two nor three axes.
     """
-    made = np.asarray(img, dtype=dtype or floatx())
-    if made.ndim == 2:
-        made = made[:, :, None]
-    if made.ndim != 3:
-        raise ValueError(f"Unsupported image shape: {made.shape}")
-    return made.transpose(2, 0, 1) if layout(data_format) == "channels_first" else made
+    array = np.asarray(img, dtype=dtype or floatx())
+    if array.ndim == 2:
+        array = array[:, :, None]
+    if array.ndim != 3:
+        raise ValueError(f"Unsupported image shape: {array.shape}")
+    return array.transpose(2, 0, 1) if layout(data_format) == "channels_first" else array
 
 
 @symbol("keras.preprocessing.image.array_to_img")
@@ -99,7 +99,7 @@ def array_to_img(
 
 @symbol("keras.preprocessing.image.save_img")
 def save_img(
-    path: Any, x: Any, data_format: Optional[str] = None, file_format: Any = None, **given: Any
+    path: Any, x: Any, data_format: Optional[str] = None, file_format: Any = None, **kwargs: Any
 ) -> None:
     """Write an array as an image file."""
     array_to_img(x, data_format).save(path, format=file_format)
@@ -117,14 +117,14 @@ def moved(x: Any, matrix: Any, fill_mode: str, cval: float) -> Any:
     at = points @ np.asarray(matrix)[:2].T + middle
     low = np.floor(at).astype(int)
     part = at - low
-    made = np.zeros(x.shape, np.float64)
+    result = np.zeros(x.shape, np.float64)
     for i in (0, 1):
         for j in (0, 1):
             share = (part[..., 0] if i else 1 - part[..., 0]) * (
                 part[..., 1] if j else 1 - part[..., 1]
             )
-            made += share[..., None] * _pixels(x, low + np.array([i, j]), fill_mode, cval)
-    return made.astype(x.dtype)
+            result += share[..., None] * _pixels(x, low + np.array([i, j]), fill_mode, cval)
+    return result.astype(x.dtype)
 
 
 def _pixels(x: Any, at: Any, fill_mode: str, cval: float) -> Any:
@@ -136,7 +136,7 @@ def _pixels(x: Any, at: Any, fill_mode: str, cval: float) -> Any:
         inside = np.where(around < sizes, around, 2 * sizes - 1 - around)
     else:
         inside = np.clip(at, 0, sizes - 1)
-    found = x[inside[..., 0], inside[..., 1]].astype(np.float64)
+    values = x[inside[..., 0], inside[..., 1]].astype(np.float64)
     if fill_mode == "constant":
-        found[(inside != at).any(-1)] = cval
-    return found
+        values[(inside != at).any(-1)] = cval
+    return values

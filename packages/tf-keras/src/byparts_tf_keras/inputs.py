@@ -33,16 +33,16 @@ class InputLayer(Layer):
         input_tensor: Any = None,
         sparse: bool = False,
         name: Optional[str] = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        if "batch_input_shape" in given:
-            whole = tuple(given.pop("batch_input_shape"))
+        if "batch_input_shape" in kwargs:
+            whole = tuple(kwargs.pop("batch_input_shape"))
             batch_size, input_shape = whole[0], whole[1:]
-        if given.pop("ragged", False) or given.pop("optional", False):
+        if kwargs.pop("ragged", False) or kwargs.pop("optional", False):
             raise NotImplementedError("InputLayer: ragged and optional inputs are not here")
-        given.pop("optional", None)
-        if given:
-            raise ValueError(f"Unrecognized keyword arguments: {list(given)}")
+        kwargs.pop("optional", None)
+        if kwargs:
+            raise ValueError(f"Unrecognized keyword arguments: {list(kwargs)}")
         if isinstance(input_shape, int):
             input_shape = (input_shape,)
         if input_tensor is not None:
@@ -81,19 +81,19 @@ def input_of(
     dtype: Any = None,
     sparse: bool = False,
     tensor: Any = None,
-    **given: Any,
+    **kwargs: Any,
 ) -> Any:
     """A placeholder for examples of this shape.
 
     Raises:
         ValueError: neither a shape nor a tensor.
     """
-    if "batch_shape" in given:
-        whole = tuple(given.pop("batch_shape"))
+    if "batch_shape" in kwargs:
+        whole = tuple(kwargs.pop("batch_shape"))
         batch_size, shape = whole[0], whole[1:]
-    given.pop("ragged", None)
-    if given:
-        raise ValueError(f"Unrecognized keyword arguments: {list(given)}")
+    kwargs.pop("ragged", None)
+    if kwargs:
+        raise ValueError(f"Unrecognized keyword arguments: {list(kwargs)}")
     if shape is None and tensor is None:
         raise ValueError(
             "Please provide to Input either a `shape` or a `tensor` argument. Note that `shape` "

@@ -53,10 +53,10 @@ class _Context:
 
 def call_arguments(kind: Any) -> frozenset[str]:
     """The names of the arguments of `call`."""
-    found = kind.__dict__.get("_call_arguments")
-    if found is None:
-        found = kind._call_arguments = frozenset(inspect.signature(kind.call).parameters)
-    return found  # type: ignore[no-any-return]  # what was kept
+    names = kind.__dict__.get("_call_arguments")
+    if names is None:
+        names = kind._call_arguments = frozenset(inspect.signature(kind.call).parameters)
+    return names  # type: ignore[no-any-return]  # what was kept
 
 
 @symbol("keras.layers.Layer", "python.keras.engine.base_layer.Layer")
@@ -73,14 +73,14 @@ class Layer(Attached):
         TypeError: another argument is given; the name is no text.
     """
 
-    def __init_subclass__(cls, **given: Any) -> None:
-        super().__init_subclass__(**given)
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
         remember_arguments(cls)
 
     def __init__(
-        self, trainable: bool = True, name: Optional[str] = None, dtype: Any = None, **given: Any
+        self, trainable: bool = True, name: Optional[str] = None, dtype: Any = None, **kwargs: Any
     ) -> None:
-        for key in given:
+        for key in kwargs:
             if key not in _GIVEN:
                 raise TypeError("Keyword argument not understood:", key)
         self._trainable, self.stateful, self.built = trainable, False, False
@@ -90,15 +90,15 @@ class Layer(Attached):
         self._name = name or unique_name(snake(type(self).__name__))
         self._dtype = None if dtype is None else as_dtype(dtype).base_dtype
         self._begin()
-        self._initial_weights = given.get("weights")
-        self.activity_regularizer = penalties.regularizer_of(given.get("activity_regularizer"))
-        shape = given.get("batch_input_shape")
-        if shape is None and given.get("input_shape") is not None:
-            shape = (given.get("batch_size"), *given["input_shape"])
-        elif shape is None and given.get("input_dim") is not None:
-            length = given.get("input_length")
-            rest = (given["input_dim"],) if length is None else (length, given["input_dim"])
-            shape = (given.get("batch_size"), *rest)
+        self._initial_weights = kwargs.get("weights")
+        self.activity_regularizer = penalties.regularizer_of(kwargs.get("activity_regularizer"))
+        shape = kwargs.get("batch_input_shape")
+        if shape is None and kwargs.get("input_shape") is not None:
+            shape = (kwargs.get("batch_size"), *kwargs["input_shape"])
+        elif shape is None and kwargs.get("input_dim") is not None:
+            length = kwargs.get("input_length")
+            rest = (kwargs["input_dim"],) if length is None else (length, kwargs["input_dim"])
+            shape = (kwargs.get("batch_size"), *rest)
         if shape is not None:
             self._batch_input_shape = tuple(shape)
 
@@ -111,7 +111,7 @@ class Layer(Attached):
         """Make the weights for inputs of this shape."""
         self.built = True
 
-    def call(self, *inputs: Any, **given: Any) -> Any:
+    def call(self, *inputs: Any, **kwargs: Any) -> Any:
         """The outputs: of one input, it by default."""
         return inputs[0]
 
@@ -149,7 +149,7 @@ class Layer(Attached):
 
     # Calling it
 
-    def __call__(self, inputs: Any, *arguments: Any, **given: Any) -> Any:
+    def __call__(self, inputs: Any, *arguments: Any, **kwargs: Any) -> Any:
         """The outputs for these inputs; the first call makes the weights."""
         inputs = map_structure(_tensor, inputs)
         flat = [t for t in flatten(inputs) if isinstance(t, Tensor)]
@@ -157,15 +157,15 @@ class Layer(Attached):
         if outermost:
             give_history(flat)
         connected = bool(flat) and all(has_history(t) for t in flat)
-        remembered = {k: v for k, v in given.items() if v is not None}
-        self._give_mask(inputs, arguments, given)
+        remembered = {k: v for k, v in kwargs.items() if v is not None}
+        self._give_mask(inputs, arguments, kwargs)
         before = _Context.training
-        self._give_training(arguments, given)
+        self._give_training(arguments, kwargs)
         _Context.depth += 1
         try:
             with tf.name_scope(self._scope_name()):
                 self._maybe_build(inputs, flat)
-                outputs = self.call(inputs, *arguments, **given)
+                outputs = self.call(inputs, *arguments, **kwargs)
             if outputs is None:
                 raise ValueError(
                     "A layer's `call` method should return a Tensor or a list of Tensors, not "
@@ -173,7 +173,7 @@ class Layer(Attached):
                 )
             outputs = self._own_outputs(outputs, flat)
             self._penalize(outputs)
-            self._mask_outputs(inputs, outputs, given.get("mask", masks_of(inputs)))
+            self._mask_outputs(inputs, outputs, kwargs.get("mask", masks_of(inputs)))
         finally:
             _Context.depth -= 1
             _Context.training = before
@@ -181,27 +181,27 @@ class Layer(Attached):
             connect(self, inputs, outputs, remembered)
         return outputs
 
-    def apply(self, inputs: Any, *arguments: Any, **given: Any) -> Any:
+    def apply(self, inputs: Any, *arguments: Any, **kwargs: Any) -> Any:
         """Call the layer."""
-        return self(inputs, *arguments, **given)
+        return self(inputs, *arguments, **kwargs)
 
     def _scope_name(self) -> str:
         return self.name
 
-    def _give_mask(self, inputs: Any, arguments: Any, given: dict[str, Any]) -> None:
-        if "mask" in call_arguments(type(self)) and "mask" not in given and not arguments:
+    def _give_mask(self, inputs: Any, arguments: Any, kwargs: dict[str, Any]) -> None:
+        if "mask" in call_arguments(type(self)) and "mask" not in kwargs and not arguments:
             masks = masks_of(inputs)
             if masks is not None:
-                given["mask"] = masks
+                kwargs["mask"] = masks
 
-    def _give_training(self, arguments: Any, given: dict[str, Any]) -> None:
+    def _give_training(self, arguments: Any, kwargs: dict[str, Any]) -> None:
         """Layers inside hear whether an outer one was told that this is training."""
         if "training" not in call_arguments(type(self)):
             return
-        if given.get("training") is not None:
-            _Context.training = given["training"]
+        if kwargs.get("training") is not None:
+            _Context.training = kwargs["training"]
         elif _Context.training is not None and not arguments:
-            given["training"] = _Context.training
+            kwargs["training"] = _Context.training
 
     def _maybe_build(self, inputs: Any, flat: list[Tensor]) -> None:
         self._check_inputs(flat)
@@ -264,7 +264,7 @@ class Layer(Attached):
         regularizer: Any = None,
         trainable: Optional[bool] = None,
         constraint: Any = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> Any:
         """A new weight of this layer, in its scope."""
         if name is not None and not isinstance(name, str):  # an old program: shape, initializer
@@ -274,7 +274,7 @@ class Layer(Attached):
             initializer = "glorot_uniform" if kind.is_floating else "zeros"
         initializer = starts.get(initializer)
         dims = [] if shape is None else tf.TensorShape(shape).as_list()
-        made = tf.Variable(
+        weight = tf.Variable(
             lambda: initializer(dims, dtype=kind),
             trainable=trainable is not False,
             name=name,
@@ -282,17 +282,17 @@ class Layer(Attached):
             constraint=penalties.constraint_of(constraint),
             use_resource=True,
         )
-        track_variable(made)
+        track_variable(weight)
         (self._trainable_weights if trainable is not False else self._non_trainable_weights).append(
-            made
+            weight
         )
         if regularizer is not None:
-            self._add_penalty(made, penalties.regularizer_of(regularizer), name)
-        return made
+            self._add_penalty(weight, penalties.regularizer_of(regularizer), name)
+        return weight
 
-    def add_variable(self, *arguments: Any, **given: Any) -> Any:
+    def add_variable(self, *arguments: Any, **kwargs: Any) -> Any:
         """Add a weight, as `add_weight`."""
-        return self.add_weight(*arguments, **given)
+        return self.add_weight(*arguments, **kwargs)
 
     # Configurations
 
@@ -326,11 +326,11 @@ def _said(kind: type) -> set[str]:
     return {name for k in kind.__mro__ if not is_own(k) and k is not object for name in vars(k)}
 
 
-def _tensor(given: Any) -> Any:
-    if isinstance(given, Tensor) or given is None:
-        return given
-    if isinstance(given, (float, int, bool)) or (
-        isinstance(given, np.ndarray) and given.dtype == np.float64
+def _tensor(value: Any) -> Any:
+    if isinstance(value, Tensor) or value is None:
+        return value
+    if isinstance(value, (float, int, bool)) or (
+        isinstance(value, np.ndarray) and value.dtype == np.float64
     ):
-        return convert_to_tensor(given, floatx())
-    return convert_to_tensor(given)
+        return convert_to_tensor(value, floatx())
+    return convert_to_tensor(value)

@@ -173,13 +173,13 @@ class Attached:
     # Losses, updates, metrics
 
     def _add_penalty(self, weight: Any, regularizer: Any, name: Optional[str]) -> None:
-        made: list[Any] = []
+        penalties: list[Any] = []
 
         def penalty() -> Any:
-            if not made:
+            if not penalties:
                 with tf.name_scope(f"{name}/Regularizer"):
-                    made.append(regularizer(weight))
-            return made[0]
+                    penalties.append(regularizer(weight))
+            return penalties[0]
 
         self._penalties.append(penalty)
 
@@ -194,8 +194,8 @@ class Attached:
     def add_update(self, updates: Any, inputs: Any = None) -> None:
         """Add operations that a model runs beside its training step."""
         for update in updates if isinstance(updates, (list, tuple)) else [updates]:
-            made = update() if callable(update) else update
-            self._own_updates.append(made)
+            operation = update() if callable(update) else update
+            self._own_updates.append(operation)
 
     def add_metric(self, value: Any, aggregation: Any = None, name: Optional[str] = None) -> None:
         """Add to what a model reports: a tensor, and how batches are taken together."""

@@ -26,10 +26,10 @@ class ProgbarLogger(Callback):
     @classmethod
     def of(cls, source: Any, names: list[str], verbose: int) -> ProgbarLogger:
         """A logger of an evaluation or a prediction."""
-        made = cls("steps" if source.by_steps else "samples", names[1:])
-        made.set_params({"verbose": verbose, "epochs": 1, "metrics": names, "count": source.count})
-        made.begin(source.count)
-        return made
+        bar = cls("steps" if source.by_steps else "samples", names[1:])
+        bar.set_params({"verbose": verbose, "epochs": 1, "metrics": names, "count": source.count})
+        bar.begin(source.count)
+        return bar
 
     def begin(self, target: Optional[int]) -> None:
         """Begin a bar."""
@@ -114,5 +114,5 @@ class RemoteMonitor(Callback):
         NotImplementedError: always.
     """
 
-    def __init__(self, *arguments: Any, **given: Any) -> None:
+    def __init__(self, *arguments: Any, **kwargs: Any) -> None:
         raise NotImplementedError("RemoteMonitor is not here: write a Callback that sends")

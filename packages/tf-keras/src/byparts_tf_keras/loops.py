@@ -204,10 +204,10 @@ def test(model: Any, source: Source, run: Any, *, verbose: int, callbacks: Any) 
         logs.update(zip(names, outputs, strict=True))
         listed.on_test_batch_end(step, logs)
         bar.on_batch_end(step, logs)
-    found = totals.finish()
-    bar.on_epoch_end(0, dict(zip(names, found, strict=False)))
+    results = totals.finish()
+    bar.on_epoch_end(0, dict(zip(names, results, strict=False)))
     listed.on_test_end({})
-    return found
+    return results
 
 
 def predict(
@@ -218,15 +218,15 @@ def predict(
     listed.set_model(model)
     bar = ProgbarLogger.of(source, [], verbose)
     listed.on_predict_begin({})
-    made: list[list[Any]] = []
+    batches: list[list[Any]] = []
     for step, (arrays, examples) in enumerate(source.epoch()):
         logs: dict[str, Any] = {"batch": step, "size": examples}
         listed.on_predict_batch_begin(step, logs)
-        made.append(run(arrays))
+        batches.append(run(arrays))
         listed.on_predict_batch_end(step, logs)
         bar.on_batch_end(step, logs)
     bar.on_epoch_end(0, {})
     listed.on_predict_end({})
-    if len(made) == 1:
-        return made[0]
-    return [np.concatenate(parts) for parts in zip(*made, strict=True)]
+    if len(batches) == 1:
+        return batches[0]
+    return [np.concatenate(parts) for parts in zip(*batches, strict=True)]

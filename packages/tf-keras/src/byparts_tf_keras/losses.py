@@ -112,10 +112,10 @@ class LossFunctionWrapper(Loss):
         fn: Callable[..., Any],
         reduction: str = Reduction.AUTO,
         name: Optional[str] = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
         super().__init__(reduction, name)
-        self.fn, self._given = fn, given
+        self.fn, self._given = fn, kwargs
 
     def call(self, y_true: Any, y_pred: Any) -> Any:
         """The loss of each example."""
@@ -130,12 +130,12 @@ def _loss_class(name: str, function: Callable[..., Any], **defaults: Any) -> Any
     """A class of losses that is a function with arguments."""
 
     class Made(LossFunctionWrapper):
-        def __init__(self, *arguments: Any, **given: Any) -> None:
+        def __init__(self, *arguments: Any, **kwargs: Any) -> None:
             named = [*defaults, "reduction", "name"]
-            given = {**dict(zip(named, arguments, strict=False)), **given}
-            own = {k: given.pop(k, v) for k, v in defaults.items()}
-            given.setdefault("name", function.__name__)
-            super().__init__(function, **given, **own)
+            kwargs = {**dict(zip(named, arguments, strict=False)), **kwargs}
+            own = {k: kwargs.pop(k, v) for k, v in defaults.items()}
+            kwargs.setdefault("name", function.__name__)
+            super().__init__(function, **kwargs, **own)
 
     Made.__name__ = Made.__qualname__ = name
     Made.__doc__ = f"`{function.__name__}` as an object."

@@ -16,8 +16,8 @@ class _Merge(Layer):
 
     least = 2
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.supports_masking = True
 
     def build(self, input_shape: Any) -> None:
@@ -109,8 +109,8 @@ class Minimum(_Merge):
 class Concatenate(_Merge):
     """Joins tensors one after the other, along an axis."""
 
-    def __init__(self, axis: int = -1, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, axis: int = -1, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.axis = axis
 
     def _check(self, shapes: list[Any]) -> None:
@@ -131,23 +131,23 @@ class Concatenate(_Merge):
         """The masks, one after the other."""
         if mask is None or all(m is None for m in mask):
             return None
-        made = []
+        parts = []
         for t, m in zip(inputs, mask, strict=True):
             full = tf.ones_like(t, tf.bool)
             if m is not None:
                 for _ in range(t.get_shape().ndims - m.get_shape().ndims):
                     m = tf.expand_dims(m, -1)
                 full = tf.logical_and(full, m)
-            made.append(full)
-        return tf.reduce_all(tf.concat(made, self.axis), axis=-1)
+            parts.append(full)
+        return tf.reduce_all(tf.concat(parts, self.axis), axis=-1)
 
 
 @symbol("keras.layers.Dot")
 class Dot(_Merge):
     """Products along axes of two batches; of unit vectors if `normalize`."""
 
-    def __init__(self, axes: Any, normalize: bool = False, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, axes: Any, normalize: bool = False, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.axes, self.normalize = axes, normalize
 
     def _check(self, shapes: list[Any]) -> None:
@@ -169,48 +169,48 @@ class Dot(_Merge):
 
 
 @symbol("keras.layers.add")
-def add(inputs: Any, **given: Any) -> Any:
+def add(inputs: Any, **kwargs: Any) -> Any:
     """The sum."""
-    return Add(**given)(inputs)
+    return Add(**kwargs)(inputs)
 
 
 @symbol("keras.layers.subtract")
-def subtract(inputs: Any, **given: Any) -> Any:
+def subtract(inputs: Any, **kwargs: Any) -> Any:
     """The first less the second."""
-    return Subtract(**given)(inputs)
+    return Subtract(**kwargs)(inputs)
 
 
 @symbol("keras.layers.multiply")
-def multiply(inputs: Any, **given: Any) -> Any:
+def multiply(inputs: Any, **kwargs: Any) -> Any:
     """The product of elements."""
-    return Multiply(**given)(inputs)
+    return Multiply(**kwargs)(inputs)
 
 
 @symbol("keras.layers.average")
-def average(inputs: Any, **given: Any) -> Any:
+def average(inputs: Any, **kwargs: Any) -> Any:
     """The mean."""
-    return Average(**given)(inputs)
+    return Average(**kwargs)(inputs)
 
 
 @symbol("keras.layers.maximum")
-def maximum(inputs: Any, **given: Any) -> Any:
+def maximum(inputs: Any, **kwargs: Any) -> Any:
     """The largest."""
-    return Maximum(**given)(inputs)
+    return Maximum(**kwargs)(inputs)
 
 
 @symbol("keras.layers.minimum")
-def minimum(inputs: Any, **given: Any) -> Any:
+def minimum(inputs: Any, **kwargs: Any) -> Any:
     """The smallest."""
-    return Minimum(**given)(inputs)
+    return Minimum(**kwargs)(inputs)
 
 
 @symbol("keras.layers.concatenate")
-def concatenate(inputs: Any, axis: int = -1, **given: Any) -> Any:
+def concatenate(inputs: Any, axis: int = -1, **kwargs: Any) -> Any:
     """Join tensors one after the other, along an axis."""
-    return Concatenate(axis, **given)(inputs)
+    return Concatenate(axis, **kwargs)(inputs)
 
 
 @symbol("keras.layers.dot")
-def dot(inputs: Any, axes: Any, normalize: bool = False, **given: Any) -> Any:
+def dot(inputs: Any, axes: Any, normalize: bool = False, **kwargs: Any) -> Any:
     """Products along axes of two batches."""
-    return Dot(axes, normalize, **given)(inputs)
+    return Dot(axes, normalize, **kwargs)(inputs)

@@ -23,30 +23,30 @@ class Metric:
         dtype: of the result.
     """
 
-    def __init__(self, name: Optional[str] = None, dtype: Any = None, **given: Any) -> None:
+    def __init__(self, name: Optional[str] = None, dtype: Any = None, **kwargs: Any) -> None:
         self.name = name or unique_name(snake(type(self).__name__))
         self.dtype, self.stateful, self.built = tf.as_dtype(dtype or "float32"), True, True
         self._own: list[Any] = []
 
-    def __call__(self, *arguments: Any, **given: Any) -> Any:
+    def __call__(self, *arguments: Any, **kwargs: Any) -> Any:
         """The result with this batch."""
-        update = self.updated(*arguments, **given)
+        update = self.updated(*arguments, **kwargs)
         with tf.control_dependencies([update]):
             result = tf.identity(self.result())
         result._metric_obj = self
         return result
 
-    def updated(self, *arguments: Any, **given: Any) -> Any:
+    def updated(self, *arguments: Any, **kwargs: Any) -> Any:
         """An operation that adds a batch: all that `update_state` assigns."""
         graph = get_default_graph()
         before = len(graph.get_operations())
-        made = self.update_state(*arguments, **given)
+        update = self.update_state(*arguments, **kwargs)
         assigned = [
             op
             for op in graph.get_operations()[before:]
             if op.type.startswith(("Assign", "Scatter")) and not _is_first(op)
         ]
-        return tf.group(*assigned, *([] if made is None else [getattr(made, "op", made)]))
+        return tf.group(*assigned, *([] if update is None else [getattr(update, "op", update)]))
 
     def add_weight(
         self,
@@ -61,12 +61,12 @@ class Metric:
         start, kind = starts.get(initializer or "zeros"), tf.as_dtype(dtype or self.dtype)
         dims = tf.TensorShape(shape).as_list()
         with tf.control_dependencies(None):
-            made = tf.Variable(
+            weight = tf.Variable(
                 lambda: start(dims, dtype=kind), name=name, trainable=False, dtype=kind
             )
-        track_variable(made)
-        self._own.append(made)
-        return made
+        track_variable(weight)
+        self._own.append(weight)
+        return weight
 
     @property
     def variables(self) -> list[Any]:
@@ -81,7 +81,7 @@ class Metric:
         session = get_session()
         session.run([v.initializer for v in self._own])
 
-    def update_state(self, *arguments: Any, **given: Any) -> Any:
+    def update_state(self, *arguments: Any, **kwargs: Any) -> Any:
         """Add a batch."""
         raise NotImplementedError("Must be implemented in subclasses.")
 
@@ -155,10 +155,10 @@ class MeanMetricWrapper(Mean):
     """The mean of a function of targets and predictions."""
 
     def __init__(
-        self, fn: Any, name: Optional[str] = None, dtype: Any = None, **given: Any
+        self, fn: Any, name: Optional[str] = None, dtype: Any = None, **kwargs: Any
     ) -> None:
         super().__init__(name, dtype)
-        self._fn, self._given = fn, given
+        self._fn, self._given = fn, kwargs
 
     def update_state(  # type: ignore[override]  # a metric of two
         self, y_true: Any, y_pred: Any, sample_weight: Any = None

@@ -43,8 +43,8 @@ def accuracy(y_true: Any, y_pred: Any) -> Any:
 def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
     """The share of predictions that are on the right side of the threshold."""
     y_pred = convert_to_tensor(y_pred)
-    made = tf.cast(y_pred > threshold, y_pred.dtype)
-    return tf.reduce_mean(_agree(tf.cast(y_true, y_pred.dtype), made), axis=-1)
+    classes = tf.cast(y_pred > threshold, y_pred.dtype)
+    return tf.reduce_mean(_agree(tf.cast(y_true, y_pred.dtype), classes), axis=-1)
 
 
 @symbol("keras.metrics.categorical_accuracy")
@@ -81,10 +81,10 @@ def _metric_class(
     """A class of metrics: the mean of a function; `usual` is its name."""
 
     class Made(MeanMetricWrapper):
-        def __init__(self, name: Optional[str] = usual, dtype: Any = None, **given: Any) -> None:
-            own = {k: given.pop(k, v) for k, v in defaults.items()}
-            if given:
-                raise TypeError(f"{class_name} takes no {sorted(given)}")
+        def __init__(self, name: Optional[str] = usual, dtype: Any = None, **kwargs: Any) -> None:
+            own = {k: kwargs.pop(k, v) for k, v in defaults.items()}
+            if kwargs:
+                raise TypeError(f"{class_name} takes no {sorted(kwargs)}")
             super().__init__(function, name, dtype, **own)
 
     Made.__name__ = Made.__qualname__ = class_name

@@ -41,7 +41,7 @@ class Model(CompiledNetwork):
         max_queue_size: int = 10,
         workers: int = 1,
         use_multiprocessing: bool = False,
-        **given: Any,
+        **kwargs: Any,
     ) -> History:
         """Train for epochs; the history of the values.
 
@@ -50,9 +50,9 @@ class Model(CompiledNetwork):
             TypeError: an argument is not known.
             ValueError: arrays do not fit the model.
         """
-        epochs = given.pop("nb_epoch", epochs)
-        if given:
-            raise TypeError(f"Unrecognized keyword arguments: {given}")
+        epochs = kwargs.pop("nb_epoch", epochs)
+        if kwargs:
+            raise TypeError(f"Unrecognized keyword arguments: {kwargs}")
         self._check_compiled()
         size = None if is_stream(x) else batch_size or (None if steps_per_epoch else 32)
         x = self._first_seen(x)
@@ -86,26 +86,26 @@ class Model(CompiledNetwork):
             more = "" if validation is None else f", validate on {validation[0].count} {what}"
             print(f"Train on {source.count} {what}{more}")
 
-    def _validation(self, given: Any, size: Any, steps: Any) -> tuple[Source, Any]:
-        if is_stream(given):
-            source, weighted = self._source(given, None, None, None, size, steps, False)
+    def _validation(self, data: Any, size: Any, steps: Any) -> tuple[Source, Any]:
+        if is_stream(data):
+            source, weighted = self._source(data, None, None, None, size, steps, False)
         else:
-            if len(given) not in (2, 3):
+            if len(data) not in (2, 3):
                 raise ValueError(
                     "When passing a `validation_data` argument, it must contain either 2 items "
-                    f"(x_val, y_val), or 3 items (x_val, y_val, val_sample_weights). Got {given}"
+                    f"(x_val, y_val), or 3 items (x_val, y_val, val_sample_weights). Got {data}"
                 )
-            x, y, weights = (*given, None)[:3]
+            x, y, weights = (*data, None)[:3]
             source, weighted = self._source(x, y, weights, None, size, steps, False)
         return source, self._run("test", weighted, source)
 
     def _run(self, mode: str, weighted: bool, source: Any = None) -> Any:
         """Arrays -> outputs, as a list."""
-        made = self._runner() if mode == "predict" else self._compiled()
+        runner = self._runner() if mode == "predict" else self._compiled()
 
         def run(arrays: Any) -> list[Any]:
             told = source.told.get("weighted", False) if isinstance(source, Told) else weighted
-            return list(made.function(mode, told)(arrays))
+            return list(runner.function(mode, told)(arrays))
 
         return run
 
@@ -172,9 +172,9 @@ class Model(CompiledNetwork):
         self, mode: str, x: Any, y: Any, weights: Any, classes: Any, reset_metrics: bool
     ) -> Any:
         self._set_inputs(x)
-        made = self._compiled()
+        compiled = self._compiled()
         arrays, weighted = self._arrays(x, y, weights, classes)
-        outputs = list(made.function(mode, weighted)(arrays))
+        outputs = list(compiled.function(mode, weighted)(arrays))
         if reset_metrics:
             self.reset_metrics()
         return _one(outputs)

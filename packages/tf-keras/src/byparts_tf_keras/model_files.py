@@ -51,8 +51,8 @@ def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) 
     return model
 
 
-def _text(given: Any) -> str:
-    return given.decode() if isinstance(given, bytes) else str(given)
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def _found(loss: Any) -> Any:
@@ -75,13 +75,13 @@ def clone_model(model: Any, input_tensors: Any = None, clone_function: Any = Non
             "Expected `model` argument to be a functional `Model` or a `Sequential` instance, but "
             f"got: {model}"
         )
-    made: dict[Any, Any] = {}
+    clones: dict[Any, Any] = {}
 
     def copy(layer: Any) -> Any:
-        if layer not in made:
+        if layer not in clones:
             make = clone_function or (lambda la: type(la).from_config(la.get_config()))
-            made[layer] = make(layer)
-        return made[layer]
+            clones[layer] = make(layer)
+        return clones[layer]
 
     if isinstance(model, Sequential):
         if input_tensors is None:

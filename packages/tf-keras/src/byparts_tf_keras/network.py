@@ -32,12 +32,12 @@ class Network(Saved, Layer):
         ValueError: outputs need what is no input.
     """
 
-    def __init__(self, *arguments: Any, **given: Any) -> None:
-        inputs = given.pop("inputs", arguments[0] if arguments else None)
-        outputs = given.pop("outputs", arguments[1] if len(arguments) > 1 else None)
-        name = given.pop("name", arguments[2] if len(arguments) > 2 else None)
-        super().__init__(name=name, **{k: v for k, v in given.items() if k in ("dtype",)})
-        self._trainable = given.get("trainable", True)
+    def __init__(self, *arguments: Any, **kwargs: Any) -> None:
+        inputs = kwargs.pop("inputs", arguments[0] if arguments else None)
+        outputs = kwargs.pop("outputs", arguments[1] if len(arguments) > 1 else None)
+        name = kwargs.pop("name", arguments[2] if len(arguments) > 2 else None)
+        super().__init__(name=name, **{k: v for k, v in kwargs.items() if k in ("dtype",)})
+        self._trainable = kwargs.get("trainable", True)
         self.supports_masking = True
         self._graph: Optional[NetworkGraph] = None
         self.inputs: Any = None
@@ -164,11 +164,11 @@ class Network(Saved, Layer):
             raise NotImplementedError(
                 "When subclassing the `Model` class, you should implement a `call` method."
             )
-        given = flatten(inputs)
-        masks = [None] * len(given) if mask is None else flatten(mask)
-        made: dict[int, Tensor] = {}
-        for own, new, m in zip(self.inputs, given, masks, strict=True):
-            made[id(own)] = new
+        tensors = flatten(inputs)
+        masks = [None] * len(tensors) if mask is None else flatten(mask)
+        known: dict[int, Tensor] = {}
+        for own, new, m in zip(self.inputs, tensors, masks, strict=True):
+            known[id(own)] = new
             if m is not None:
                 new._keras_mask = m
         for node in self._graph.nodes:
@@ -178,12 +178,12 @@ class Network(Saved, Layer):
             if training is not None and "training" in call_arguments(type(layer)):
                 arguments.setdefault("training", training)
             outputs = layer(
-                map_structure(lambda t: made[id(t)], node.input_tensors),
-                **map_structure(lambda t: made.get(id(t), t), arguments),
+                map_structure(lambda t: known[id(t)], node.input_tensors),
+                **map_structure(lambda t: known.get(id(t), t), arguments),
             )
             for own, new in zip(flatten(node.output_tensors), flatten(outputs), strict=True):
-                made[id(own)] = new
-        outputs = [made[id(t)] for t in self.outputs]
+                known[id(own)] = new
+        outputs = [known[id(t)] for t in self.outputs]
         return pack_sequence_as(self._nested_outputs, outputs)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
@@ -200,8 +200,8 @@ class Network(Saved, Layer):
         ):
             shapes = [input_shape]
         self._build_input_shape = input_shape
-        made = [tf.placeholder(self._dtype or "float32", tf.TensorShape(s)) for s in shapes]
-        self.call(made[0] if len(made) == 1 else made)
+        placeholders = [tf.placeholder(self._dtype or "float32", tf.TensorShape(s)) for s in shapes]
+        self.call(placeholders[0] if len(placeholders) == 1 else placeholders)
         self.built = True
 
     def _maybe_build(self, inputs: Any, flat: list[Tensor]) -> None:
@@ -213,8 +213,8 @@ class Network(Saved, Layer):
         """The shapes of the outputs for inputs of these shapes."""
         shapes = input_shape if isinstance(input_shape, list) else [input_shape]
         with tf.name_scope("compute_output_shape"):
-            made = [tf.placeholder("float32", tf.TensorShape(s)) for s in shapes]
-            outputs = self.call(made[0] if len(made) == 1 else made)
+            placeholders = [tf.placeholder("float32", tf.TensorShape(s)) for s in shapes]
+            outputs = self.call(placeholders[0] if len(placeholders) == 1 else placeholders)
         return map_structure(lambda t: t.get_shape(), outputs)
 
     # What it is
@@ -259,8 +259,8 @@ def _simple(tensors: Any) -> Any:
 
 def _numbered(names: list[str]) -> list[str]:
     """Names of outputs: a layer with several has dense, dense_1, ..."""
-    made: list[str] = []
+    numbered: list[str] = []
     for i, name in enumerate(names):
         before = names[:i].count(name)
-        made.append(f"{name}_{before}" if before else name)
-    return made
+        numbered.append(f"{name}_{before}" if before else name)
+    return numbered

@@ -16,8 +16,8 @@ def layer_classes() -> dict[str, Any]:
     from byparts_frontend_tf import keras
 
     places = (keras.layers, keras.models)
-    found = {n: getattr(p, n) for p in places for n in dir(p) if n[0].isupper()}
-    return {**found, "Functional": found["Model"]}
+    classes = {n: getattr(p, n) for p in places for n in dir(p) if n[0].isupper()}
+    return {**classes, "Functional": classes["Model"]}
 
 
 _find = finder(layer_classes, "layer")
@@ -85,18 +85,18 @@ def network_from(config: dict[str, Any], custom: dict[str, Any]) -> tuple[Any, A
     Raises:
         ValueError: it names what it does not have.
     """
-    made = {}
+    layers = {}
     for entry in config["layers"]:
         with refusing(f"layer {entry['name']!r:.80}"):
-            made[entry["name"]] = layer_of(entry, custom)
-    firsts = {name: len(layer._inbound_nodes) for name, layer in made.items()}
+            layers[entry["name"]] = layer_of(entry, custom)
+    firsts = {name: len(layer._inbound_nodes) for name, layer in layers.items()}
     is_input = {e["name"] for e in config["layers"] if e["class_name"] == "InputLayer"}
     waiting = [
         (entry["name"], call) for entry in config["layers"] for call in entry["inbound_nodes"]
     ]
 
     def tensor(name: str, node: int, index: int) -> Any:
-        layer = made[name]
+        layer = layers[name]
         at = node if name in is_input else node + firsts[name]
         if at >= len(layer._inbound_nodes):
             return None
@@ -110,7 +110,7 @@ def network_from(config: dict[str, Any], custom: dict[str, Any]) -> tuple[Any, A
                 later.append((name, call))
                 continue
             arguments = call[0][3] if len(call[0]) > 3 else {}
-            made[name](inputs[0] if len(inputs) == 1 else inputs, **arguments)
+            layers[name](inputs[0] if len(inputs) == 1 else inputs, **arguments)
         if len(later) == len(waiting):
             raise ValueError(f"the configuration of a model lacks the inputs of {waiting[0][0]}")
         waiting = later
@@ -118,5 +118,5 @@ def network_from(config: dict[str, Any], custom: dict[str, Any]) -> tuple[Any, A
     return inputs, [tensor(*entry) for entry in _entries(config["output_layers"])]
 
 
-def _entries(given: Any) -> Any:
-    return [given] if given and isinstance(given[0], str) else given
+def _entries(entries: Any) -> Any:
+    return [entries] if entries and isinstance(entries[0], str) else entries

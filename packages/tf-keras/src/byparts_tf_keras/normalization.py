@@ -41,9 +41,9 @@ class BatchNormalization(Weighted):
         virtual_batch_size: Any = None,
         adjustment: Any = None,
         name: Any = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(name=name, trainable=trainable, **given)
+        super().__init__(name=name, trainable=trainable, **kwargs)
         if renorm or virtual_batch_size is not None or adjustment is not None:
             raise NotImplementedError(
                 "BatchNormalization: renorm, virtual_batch_size and adjustment are not here"
@@ -129,9 +129,9 @@ class LayerNormalization(Weighted):
         gamma_constraint: Any = None,
         trainable: bool = True,
         name: Any = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(name=name, trainable=trainable, **given)
+        super().__init__(name=name, trainable=trainable, **kwargs)
         self.axis = list(axis) if isinstance(axis, (list, tuple)) else axis
         self.epsilon, self.center, self.scale = epsilon, center, scale
         self.supports_masking = True
@@ -156,8 +156,8 @@ class LayerNormalization(Weighted):
         def placed(t: Any) -> Any:
             return t if t is None or self._axes == [rank - 1] else tf.reshape(t, sized)
 
-        made = tf.nn.batch_normalization(
+        outputs = tf.nn.batch_normalization(
             inputs, mean, variance, placed(self.beta), placed(self.gamma), self.epsilon
         )
-        made.set_shape(inputs.dims)
-        return made
+        outputs.set_shape(inputs.dims)
+        return outputs

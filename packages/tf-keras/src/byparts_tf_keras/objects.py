@@ -22,10 +22,10 @@ def get_custom_objects() -> dict[str, Any]:
 
 @symbol("keras.utils.CustomObjectScope", "keras.utils.custom_object_scope")
 @contextmanager
-def custom_object_scope(*given: Mapping[str, Any]) -> Iterator[None]:
+def custom_object_scope(*objects: Mapping[str, Any]) -> Iterator[None]:
     """Configurations may name these classes and functions inside the block."""
     before = dict(_custom)
-    for named in given:
+    for named in objects:
         _custom.update(named)
     try:
         yield
@@ -69,18 +69,18 @@ def deserialize(
             raise ValueError(f"Unknown {printable_module_name}: {identifier['class_name']}")
         return _made(kind, identifier["config"], custom_objects)
     if isinstance(identifier, str):
-        found = _named(identifier, module_objects, custom_objects)
-        if found is None:
+        thing = _named(identifier, module_objects, custom_objects)
+        if thing is None:
             raise ValueError(f"Unknown {printable_module_name}:{identifier}")
-        return found() if inspect.isclass(found) else found
+        return thing() if inspect.isclass(thing) else thing
     if callable(identifier):
         return identifier
     raise ValueError(f"Could not interpret serialized {printable_module_name}: {identifier}")
 
 
 def _named(name: str, *places: Optional[Mapping[str, Any]]) -> Any:
-    own, given = places
-    for place in (given, _custom, own):
+    own, custom = places
+    for place in (custom, _custom, own):
         if place and name in place:
             return place[name]
     return None

@@ -20,13 +20,13 @@ class TensorFlowOpLayer(Layer):
 
     def call(self, inputs: Any) -> Any:
         """The outputs of an operation of the same kind."""
-        given, op = iter(flatten(inputs)), self._operation
+        values, op = iter(flatten(inputs)), self._operation
         tensors = [
-            self._constants[i] if i in self._constants else next(given)
+            self._constants[i] if i in self._constants else next(values)
             for i in range(len(op.inputs))
         ]
-        made = op.kind.operation(tensors, None, **op.attributes).outputs
-        return made[0] if len(made) == 1 else list(made)
+        outputs = op.kind.operation(tensors, None, **op.attributes).outputs
+        return outputs[0] if len(outputs) == 1 else list(outputs)
 
     def get_config(self) -> dict[str, Any]:
         """Refused.

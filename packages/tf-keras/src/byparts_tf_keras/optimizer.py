@@ -33,18 +33,18 @@ class Optimizer:
     slots: Sequence[str] = ()
     _use_locking = True
 
-    def __init__(self, name: str, **given: Any) -> None:
+    def __init__(self, name: str, **kwargs: Any) -> None:
         self._hyper: dict[str, Any] = {}
-        for key, value in given.items():
+        for key, value in kwargs.items():
             if key not in ("clipnorm", "clipvalue", "lr", "decay"):
                 raise TypeError(f"Unexpected keyword argument passed to optimizer: {key}")
             if value is not None and value < 0:
                 raise ValueError(f"Expected {key} >= 0, received: {value}")
         self._name, self._made = name, False
         for key in ("clipnorm", "clipvalue"):
-            if key in given:
-                setattr(self, key, given[key])
-        self._initial_decay = given.get("decay") or 0.0
+            if key in kwargs:
+                setattr(self, key, kwargs[key])
+        self._initial_decay = kwargs.get("decay") or 0.0
         self._slots: dict[Any, dict[str, Any]] = {}
         self._own: list[Any] = []
         self._iterations: Any = None
@@ -122,21 +122,21 @@ class Optimizer:
         initializer: Any = "zeros",
         trainable: bool = False,
         tracked: bool = True,
-        **given: Any,
+        **kwargs: Any,
     ) -> Any:
         """A variable of the optimizer."""
         kind = tf.as_dtype(dtype or "float32")
         if isinstance(initializer, str) or callable(initializer):
             start, dims = starts.get(initializer), tf.TensorShape(shape).as_list()
-            made = tf.Variable(
+            weight = tf.Variable(
                 lambda: start(dims, dtype=kind), name=name, trainable=trainable, dtype=kind
             )
         else:
-            made = tf.Variable(initializer, name=name, trainable=trainable, dtype=kind)
-        track_variable(made)
+            weight = tf.Variable(initializer, name=name, trainable=trainable, dtype=kind)
+        track_variable(weight)
         if tracked:
-            self._own.append(made)
-        return made
+            self._own.append(weight)
+        return weight
 
     def add_slot(self, var: Any, slot_name: str, initializer: Any = "zeros") -> Any:
         """A variable of the shape of another."""
@@ -187,15 +187,15 @@ class Optimizer:
             ValueError: one of them is `None`.
         """
         with tf.name_scope("gradients"):
-            found = tf.gradients(loss, params)
-            for g, p in zip(found, params, strict=True):
+            gradients = tf.gradients(loss, params)
+            for g, p in zip(gradients, params, strict=True):
                 if g is None:
                     raise ValueError(
                         f"Variable {p} has `None` for gradient. Please make sure that all of your "
                         "ops have a gradient defined (i.e. are differentiable). Common ops "
                         "without gradient: K.argmax, K.round, K.eval."
                     )
-            return self._clipped(found)
+            return self._clipped(gradients)
 
     def _clipped(self, gradients: list[Any]) -> list[Any]:
         if hasattr(self, "clipnorm"):
@@ -215,8 +215,8 @@ class Optimizer:
         """An operation that takes one step down the loss."""
         loss = loss() if callable(loss) and not isinstance(loss, Tensor) else loss
         variables = var_list() if callable(var_list) else var_list
-        found = self._clipped(tf.gradients(loss, variables, grad_loss))
-        return self.apply_gradients(list(zip(found, variables, strict=True)), name)
+        gradients = self._clipped(tf.gradients(loss, variables, grad_loss))
+        return self.apply_gradients(list(zip(gradients, variables, strict=True)), name)
 
     def apply_gradients(self, grads_and_vars: Any, name: Optional[str] = None) -> Any:
         """An operation that changes variables by gradients.
@@ -240,15 +240,15 @@ class Optimizer:
 
     def _updated(self, gradient: Any, var: Any) -> Any:
         if isinstance(gradient, IndexedSlices):
-            made = self._resource_apply_sparse_duplicate_indices(
+            update = self._resource_apply_sparse_duplicate_indices(
                 gradient.values, var, gradient.indices
             )
         else:
-            made = self._resource_apply_dense(gradient, var)
-        made = getattr(made, "op", made)
+            update = self._resource_apply_dense(gradient, var)
+        update = getattr(update, "op", update)
         if getattr(var, "constraint", None) is None:
-            return made
-        with tf.control_dependencies([made]):
+            return update
+        with tf.control_dependencies([update]):
             return tf.assign(var, var.constraint(tf.identity(var._ref()))).op
 
     # What a subclass says
@@ -323,10 +323,10 @@ class Optimizer:
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         """Make an optimizer with these arguments."""
-        given = dict(config)
-        if "lr" in given:
-            given["learning_rate"] = given.pop("lr")
-        return cls(**given)
+        arguments = dict(config)
+        if "lr" in arguments:
+            arguments["learning_rate"] = arguments.pop("lr")
+        return cls(**arguments)
 
 
 def _norm_clipped(gradient: Any, norm: float) -> Any:

@@ -45,10 +45,10 @@ class SGD(Optimizer):
         momentum: Any = 0.0,
         nesterov: bool = False,
         name: str = "SGD",
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(name, **given)
-        self._hyper["learning_rate"] = given.get("lr", learning_rate)
+        super().__init__(name, **kwargs)
+        self._hyper["learning_rate"] = kwargs.get("lr", learning_rate)
         self._hyper["decay"] = self._initial_decay
         if isinstance(momentum, (int, float)) and not 0 <= momentum <= 1:
             raise ValueError("`momentum` must be between [0, 1].")
@@ -75,10 +75,10 @@ class TFOptimizer(Optimizer):
         """Operations that take one step."""
         pairs = self.optimizer.compute_gradients(loss, params)
         before = len(tf.global_variables())
-        made = self.optimizer.apply_gradients(pairs, global_step=self.iterations)
+        update = self.optimizer.apply_gradients(pairs, global_step=self.iterations)
         for v in tf.global_variables()[before:]:
             track_variable(v)
-        return [made]
+        return [update]
 
     def get_config(self) -> dict[str, Any]:
         """Refused.

@@ -11,19 +11,19 @@ from byparts_tf_keras.layer import Layer
 from byparts_tf_keras.state import layout
 
 
-def _pairs(given: Any, rank: int, what: str) -> tuple[tuple[int, int], ...]:
+def _pairs(padding: Any, rank: int, what: str) -> tuple[tuple[int, int], ...]:
     """Counts before and after, for each axis, of a number, one for each axis, or pairs.
 
     Raises:
         ValueError: it is none of these.
     """
-    if isinstance(given, int):
-        return ((given, given),) * rank
-    if rank == 1 and len(given) == 2 and all(isinstance(n, int) for n in given):
-        return ((int(given[0]), int(given[1])),)
-    if len(given) != rank:
-        raise ValueError(f"`{what}` should have {rank} elements. Found: {given}")
-    pairs = [(n, n) if isinstance(n, int) else tuple(n) for n in given]
+    if isinstance(padding, int):
+        return ((padding, padding),) * rank
+    if rank == 1 and len(padding) == 2 and all(isinstance(n, int) for n in padding):
+        return ((int(padding[0]), int(padding[1])),)
+    if len(padding) != rank:
+        raise ValueError(f"`{what}` should have {rank} elements. Found: {padding}")
+    pairs = [(n, n) if isinstance(n, int) else tuple(n) for n in padding]
     return tuple([(int(a), int(b)) for a, b in pairs])
 
 
@@ -32,8 +32,8 @@ class _Padding(Layer):
 
     rank = 2
 
-    def __init__(self, padding: Any = 1, data_format: Any = None, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, padding: Any = 1, data_format: Any = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self._pairs = _pairs(padding, self.rank, "padding")
         self.padding = self._pairs if self.rank > 1 else self._pairs[0]
         self.data_format = layout(data_format)
@@ -71,8 +71,8 @@ class _Cropping(Layer):
 
     rank = 2
 
-    def __init__(self, cropping: Any = None, data_format: Any = None, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, cropping: Any = None, data_format: Any = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         usual = 1 if self.rank != 2 else 0
         self._pairs = _pairs(usual if cropping is None else cropping, self.rank, "cropping")
         self.cropping = self._pairs if self.rank > 1 else self._pairs[0]

@@ -23,9 +23,9 @@ class _Windows(Layer):
         strides: Any = None,
         padding: str = "valid",
         data_format: Any = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(**given)
+        super().__init__(**kwargs)
         self.pool_size = sizes(pool_size, self.rank, "pool_size")
         self.strides = self.pool_size if strides is None else sizes(strides, self.rank, "strides")
         self.padding, self.data_format = padding.lower(), layout(data_format or self.usual_layout)
@@ -45,8 +45,8 @@ class _Windows(Layer):
             pool = tf.nn.max_pool if self.kind == "MAX" else tf.nn.avg_pool
         spread = [[1, 1, *n] if first else [1, *n, 1] for n in (size, strides)]
         names = ("NCHW", "NHWC") if self.rank < 3 else ("NCDHW", "NDHWC")
-        made = pool(x, *spread, self.padding.upper(), data_format=names[not first])
-        return tf.squeeze(made, [2 if first else 1]) if self.rank == 1 else made
+        pooled = pool(x, *spread, self.padding.upper(), data_format=names[not first])
+        return tf.squeeze(pooled, [2 if first else 1]) if self.rank == 1 else pooled
 
 
 @symbol("keras.layers.MaxPooling2D", "keras.layers.MaxPool2D")
@@ -94,8 +94,8 @@ class _Global(Layer):
 
     rank, kind = 2, "max"
 
-    def __init__(self, data_format: Any = None, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, data_format: Any = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.data_format = layout(data_format or self.usual_layout)
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
@@ -131,8 +131,8 @@ class GlobalAveragePooling1D(_Global):
 
     rank, kind = 1, "mean"
 
-    def __init__(self, data_format: Any = None, **given: Any) -> None:
-        super().__init__(data_format, **given)
+    def __init__(self, data_format: Any = None, **kwargs: Any) -> None:
+        super().__init__(data_format, **kwargs)
         self.supports_masking = True
 
     def call(self, inputs: Any, mask: Any = None) -> Any:

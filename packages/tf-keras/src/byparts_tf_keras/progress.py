@@ -92,13 +92,13 @@ class Progbar:
         sys.stdout.flush()
 
     def _shown(self) -> str:
-        made = ""
+        text = ""
         for name, value in self._values.items():
             mean = value[0] / max(1, value[1]) if isinstance(value, tuple) else value
             number = float(np.mean(mean))
             form = f"{number:.4f}" if abs(number) > 1e-3 else f"{number:.4e}"
-            made += f" - {name}: {form}"
-        return made
+            text += f" - {name}: {form}"
+        return text
 
 
 def _clock(seconds: float) -> str:

@@ -103,8 +103,8 @@ class _Steps:
             outputs, states = self._step([t[i] for t in self._flat], kept, before, states)
             before = None if self._zero else outputs
             rows.append(outputs)
-        made = [tf.stack(list(column)) for column in zip(*rows, strict=True)]
-        return pack_sequence_as(self._structure, made), states
+        columns = [tf.stack(list(column)) for column in zip(*rows, strict=True)]
+        return pack_sequence_as(self._structure, columns), states
 
     def looped(self, states: list[Any]) -> tuple[Any, list[Any]]:
         """A loop over steps."""

@@ -45,7 +45,7 @@ class RNN(Layer):
         stateful: bool = False,
         unroll: bool = False,
         time_major: bool = False,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
         if isinstance(cell, (list, tuple)):
             cell = StackedRNNCells(cell)
@@ -53,7 +53,7 @@ class RNN(Layer):
             raise ValueError(
                 f"`cell` should have a `call` method and a `state_size` attribute: it is {cell}"
             )
-        super().__init__(**given)
+        super().__init__(**kwargs)
         self.cell = cell
         self.return_sequences, self.return_state = return_sequences, return_state
         self.go_backwards, self.stateful = go_backwards, stateful
@@ -93,19 +93,19 @@ class RNN(Layer):
                 "functional API, specify the batch size by passing a `batch_shape` argument to "
                 "your Input layer."
             )
-        made = []
+        variables = []
         for size in self._sizes():
             dims = [size] if isinstance(size, int) else tf.TensorShape(size).as_list()
             v = tf.Variable(tf.zeros([batch, *dims], self._dtype), trainable=False, name="state")
             track_variable(v)
-            made.append(v)
-        self.__dict__["_states"] = made
+            variables.append(v)
+        self.__dict__["_states"] = variables
 
     def _own_variables(self, trainable: bool) -> list[Any]:
         kept = self.__dict__.pop("_states")
-        found = super()._own_variables(trainable)
+        variables = super()._own_variables(trainable)
         self.__dict__["_states"] = kept
-        return found
+        return variables
 
     def reset_states(self, states: Any = None) -> None:
         """Begin the states anew, as zeros or as these arrays."""
@@ -123,27 +123,27 @@ class RNN(Layer):
 
     def get_initial_state(self, inputs: Any) -> Any:
         """Zeros for the batch of these inputs."""
-        given = flatten(inputs)[0]
+        first = flatten(inputs)[0]
         if self.time_major:
-            given = tf.transpose(given, [1, 0, *range(2, len(given.dims))])
+            first = tf.transpose(first, [1, 0, *range(2, len(first.dims))])
         if hasattr(self.cell, "get_initial_state"):
-            return flatten(self.cell.get_initial_state(given))
-        return flatten(zero_states(self.cell, given, None, None))
+            return flatten(self.cell.get_initial_state(first))
+        return flatten(zero_states(self.cell, first, None, None))
 
     # Calling it
 
     def __call__(
-        self, inputs: Any, initial_state: Any = None, constants: Any = None, **given: Any
+        self, inputs: Any, initial_state: Any = None, constants: Any = None, **kwargs: Any
     ) -> Any:
         """The outputs; states and constants are inputs, too."""
         more = [*_listed(initial_state), *_listed(constants)]
         if constants is not None:
             self._constants = len(_listed(constants))
         if more and all(isinstance(t, Tensor) for t in more):
-            return super().__call__([*_listed(inputs), *more], **given)
+            return super().__call__([*_listed(inputs), *more], **kwargs)
         if initial_state is not None:
-            given["initial_state"] = initial_state
-        return super().__call__(inputs, **given)
+            kwargs["initial_state"] = initial_state
+        return super().__call__(inputs, **kwargs)
 
     def _split(self, inputs: Any, initial_state: Any) -> tuple[Any, list[Any], list[Any]]:
         """(inputs, states, constants)."""
@@ -213,10 +213,10 @@ class RNN(Layer):
         dims = tf.TensorShape(shape).as_list()
         sizes = [s if isinstance(s, int) else list(s)[-1] for s in self._sizes()]
         size = getattr(self.cell, "output_size", sizes[0])
-        made = [*dims[:2], size] if self.return_sequences else [dims[0], size]
+        outputs = [*dims[:2], size] if self.return_sequences else [dims[0], size]
         if not self.return_state:
-            return tf.TensorShape(made)
-        return [tf.TensorShape(made), *[tf.TensorShape([dims[0], s]) for s in sizes]]
+            return tf.TensorShape(outputs)
+        return [tf.TensorShape(outputs), *[tf.TensorShape([dims[0], s]) for s in sizes]]
 
     def get_config(self) -> dict[str, Any]:
         """Arguments that make an equal layer; the cell as data."""
@@ -237,7 +237,7 @@ def _wants_tensor(cell: Any) -> bool:
     return hasattr(cell, "zero_state")  # one of tf.nn.rnn_cell: its state is a tensor
 
 
-def _listed(given: Any) -> list[Any]:
-    if given is None:
+def _listed(value: Any) -> list[Any]:
+    if value is None:
         return []
-    return list(given) if isinstance(given, (list, tuple)) else [given]
+    return list(value) if isinstance(value, (list, tuple)) else [value]

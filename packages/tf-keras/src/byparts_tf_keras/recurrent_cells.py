@@ -137,9 +137,9 @@ class SimpleRNNCell(Cell):
         bias_constraint: Any = None,
         dropout: Any = 0.0,
         recurrent_dropout: Any = 0.0,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(**given)
+        super().__init__(**kwargs)
         self._options(locals())
         self._begin_cell(units, activation, use_bias, dropout, recurrent_dropout)
 
@@ -148,11 +148,11 @@ class SimpleRNNCell(Cell):
         before = _one(states)
         x = self._dropped(inputs, "inputs", self.dropout, training)[0]
         h = self._dropped(before, "states", self.recurrent_dropout, training)[0]
-        made = tf.matmul(x, self.kernel)
+        outputs = tf.matmul(x, self.kernel)
         if self.use_bias:
-            made = tf.nn.bias_add(made, self.bias)
-        made = self.activation(made + tf.matmul(h, self.recurrent_kernel))
-        return made, [made]
+            outputs = tf.nn.bias_add(outputs, self.bias)
+        outputs = self.activation(outputs + tf.matmul(h, self.recurrent_kernel))
+        return outputs, [outputs]
 
 
 @symbol("keras.layers.GRUCell")
@@ -180,9 +180,9 @@ class GRUCell(Cell):
         recurrent_dropout: Any = 0.0,
         implementation: int = 1,
         reset_after: bool = False,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(**given)
+        super().__init__(**kwargs)
         self._options(locals())
         self._begin_cell(units, activation, use_bias, dropout, recurrent_dropout)
         self.recurrent_activation = activations.get(recurrent_activation)
@@ -211,8 +211,8 @@ class GRUCell(Cell):
             z_h, r_h = tf.matmul(hs[0], u_z), tf.matmul(hs[1], u_r)
         z, r = self.recurrent_activation(z_x + z_h), self.recurrent_activation(r_x + r_h)
         inner = r * h_h if self.reset_after else tf.matmul(r * hs[2], u_h)
-        made = z * before + (1.0 - z) * self.activation(h_x + inner)
-        return made, [made]
+        outputs = z * before + (1.0 - z) * self.activation(h_x + inner)
+        return outputs, [outputs]
 
 
 @symbol("keras.layers.LSTMCell")
@@ -240,9 +240,9 @@ class LSTMCell(Cell):
         dropout: Any = 0.0,
         recurrent_dropout: Any = 0.0,
         implementation: int = 1,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(**given)
+        super().__init__(**kwargs)
         self._options(locals())
         self._begin_cell(units, activation, use_bias, dropout, recurrent_dropout)
         self.recurrent_activation = activations.get(recurrent_activation)
@@ -262,11 +262,11 @@ class LSTMCell(Cell):
         h, c = states
         xs = self._dropped(inputs, "inputs", self.dropout, training)
         hs = self._dropped(h, "states", self.recurrent_dropout, training)
-        made = self._products(xs, self.kernel)
+        outputs = self._products(xs, self.kernel)
         if self.use_bias:
-            made = [x + b for x, b in zip(made, self._parts(self.bias), strict=True)]
+            outputs = [x + b for x, b in zip(outputs, self._parts(self.bias), strict=True)]
         more = self._products(hs, self.recurrent_kernel)
-        i, f, new, o = [a + b for a, b in zip(made, more, strict=True)]
+        i, f, new, o = [a + b for a, b in zip(outputs, more, strict=True)]
         c = self.recurrent_activation(f) * c + self.recurrent_activation(i) * self.activation(new)
         h = self.recurrent_activation(o) * self.activation(c)
         return h, [h, c]

@@ -26,9 +26,9 @@ class _OfCell(RNN):
 
     kind: Any = None
 
-    def __init__(self, units: int, *arguments: Any, **given: Any) -> None:
-        outer = {k: given.pop(k) for k in (*_RNN, *_LAYER) if k in given}
-        cell = type(self).kind(units, *arguments, name="cell", **given)
+    def __init__(self, units: int, *arguments: Any, **kwargs: Any) -> None:
+        outer = {k: kwargs.pop(k) for k in (*_RNN, *_LAYER) if k in kwargs}
+        cell = type(self).kind(units, *arguments, name="cell", **kwargs)
         super().__init__(cell, **outer)
 
     def __getattr__(self, name: str) -> Any:
@@ -74,13 +74,13 @@ class LSTM(_OfCell):
 class CuDNNLSTM(LSTM):
     """An `LSTM` with the activations of NVIDIA's."""
 
-    def __init__(self, units: int, **given: Any) -> None:
-        super().__init__(units, recurrent_activation="sigmoid", **given)
+    def __init__(self, units: int, **kwargs: Any) -> None:
+        super().__init__(units, recurrent_activation="sigmoid", **kwargs)
 
 
 @symbol("keras.layers.CuDNNGRU")
 class CuDNNGRU(GRU):
     """A `GRU` with the activations of NVIDIA's, and the reset gate after the product."""
 
-    def __init__(self, units: int, **given: Any) -> None:
-        super().__init__(units, recurrent_activation="sigmoid", reset_after=True, **given)
+    def __init__(self, units: int, **kwargs: Any) -> None:
+        super().__init__(units, recurrent_activation="sigmoid", reset_after=True, **kwargs)

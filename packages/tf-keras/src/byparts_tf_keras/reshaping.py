@@ -15,8 +15,8 @@ from byparts_tf_keras.layer import Layer
 class Flatten(Layer):
     """Each example as a row."""
 
-    def __init__(self, data_format: Any = None, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, data_format: Any = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.data_format = data_format or "channels_last"
         self.input_spec = InputSpec(min_ndim=1)
 
@@ -28,30 +28,30 @@ class Flatten(Layer):
         dims = x.dims
         if dims is not None and None not in dims[1:] and 0 not in dims[1:]:
             batch = -1 if dims[0] is None else dims[0]
-            made = tf.reshape(x, [batch, prod(dims[1:])])
-            made.set_shape([dims[0], prod(dims[1:])])
-            return made
-        made = tf.reshape(x, [tf.shape(x)[0], -1])
-        made.set_shape([None if dims is None else dims[0], None])
-        return made
+            reshaped = tf.reshape(x, [batch, prod(dims[1:])])
+            reshaped.set_shape([dims[0], prod(dims[1:])])
+            return reshaped
+        reshaped = tf.reshape(x, [tf.shape(x)[0], -1])
+        reshaped.set_shape([None if dims is None else dims[0], None])
+        return reshaped
 
 
 @symbol("keras.layers.Reshape")
 class Reshape(Layer):
     """Each example in another shape; one extent may be -1."""
 
-    def __init__(self, target_shape: Any, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, target_shape: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.target_shape = tuple(target_shape)
 
     def call(self, inputs: Any) -> Any:
         """[batch, ...] -> [batch, *target_shape]."""
-        made = tf.reshape(inputs, [tf.shape(inputs)[0], *self.target_shape])
-        made.set_shape(self._shape(inputs.get_shape()))
-        return made
+        reshaped = tf.reshape(inputs, [tf.shape(inputs)[0], *self.target_shape])
+        reshaped.set_shape(self._shape(inputs.get_shape()))
+        return reshaped
 
-    def _shape(self, given: Any) -> list[Any]:
-        batch, *rest = tf.TensorShape(given).as_list()
+    def _shape(self, shape: Any) -> list[Any]:
+        batch, *rest = tf.TensorShape(shape).as_list()
         target: list[Any] = list(self.target_shape)
         if None in rest:
             return [batch, *[None if n == -1 else n for n in target]]
@@ -69,8 +69,8 @@ class Reshape(Layer):
 class Permute(Layer):
     """Axes of each example in another order, counted from 1."""
 
-    def __init__(self, dims: Any, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, dims: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.dims = tuple(dims)
         if sorted(dims) != list(range(1, len(dims) + 1)):
             raise ValueError(
@@ -88,8 +88,8 @@ class Permute(Layer):
 class RepeatVector(Layer):
     """[batch, features] -> [batch, n, features]."""
 
-    def __init__(self, n: int, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, n: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.n, self.input_spec = n, InputSpec(ndim=2)
 
     def call(self, inputs: Any) -> Any:

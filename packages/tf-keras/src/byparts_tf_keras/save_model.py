@@ -56,14 +56,14 @@ def _write_training(file: Any, model: Any) -> None:
         }
     except NotImplementedError:  # one of tf.train
         return
-    given = model._compile_arguments
+    arguments = model._compile_arguments
     training = {
         "optimizer_config": optimizer,
-        "loss": _as_data(given["loss"]),
-        "metrics": _as_data(given["metrics"]),
-        "weighted_metrics": _as_data(given["weighted_metrics"]),
+        "loss": _as_data(arguments["loss"]),
+        "metrics": _as_data(arguments["metrics"]),
+        "weighted_metrics": _as_data(arguments["weighted_metrics"]),
         "sample_weight_mode": None,
-        "loss_weights": given["loss_weights"],
+        "loss_weights": arguments["loss_weights"],
     }
     file.attrs["training_config"] = json.dumps(training, default=plain).encode()
     weights = model.optimizer.weights
@@ -71,9 +71,9 @@ def _write_training(file: Any, model: Any) -> None:
         hdf5.write_weights(file.create_group("optimizer_weights"), weights)
 
 
-def _as_data(given: Any) -> Any:
-    if isinstance(given, dict):
-        return {k: _as_data(v) for k, v in given.items()}
-    if isinstance(given, (list, tuple)):
-        return [_as_data(v) for v in given]
-    return serialize(given)
+def _as_data(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _as_data(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_as_data(v) for v in value]
+    return serialize(value)

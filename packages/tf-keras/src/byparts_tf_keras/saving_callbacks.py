@@ -37,15 +37,15 @@ class ModelCheckpoint(Watching):
         save_weights_only: bool = False,
         mode: str = "auto",
         save_freq: Any = "epoch",
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
         super().__init__(monitor, mode)
         self.filepath, self.verbose = os.fspath(filepath), verbose
         self.save_best_only, self.save_weights_only = save_best_only, save_weights_only
-        self.save_freq, self.period = save_freq, given.pop("period", 1)
-        given.pop("load_weights_on_restart", None)
-        if given:
-            raise TypeError(f"ModelCheckpoint takes no {sorted(given)}")
+        self.save_freq, self.period = save_freq, kwargs.pop("period", 1)
+        kwargs.pop("load_weights_on_restart", None)
+        if kwargs:
+            raise TypeError(f"ModelCheckpoint takes no {sorted(kwargs)}")
         self._epochs = self._examples = self._epoch = 0
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
@@ -160,8 +160,8 @@ class TensorBoard(Callback):
     def _histograms(self, epoch: int) -> None:
         weights = self.model.weights
         for weight, value in zip(weights, batch_get_value(weights), strict=True):
-            made = histogram_summary(weight.name.replace(":", "_"), value)
-            self.writer.add_summary(made, epoch)
+            summary = histogram_summary(weight.name.replace(":", "_"), value)
+            self.writer.add_summary(summary, epoch)
 
     def on_train_end(self, logs: Any = None) -> None:
         """Close the file."""

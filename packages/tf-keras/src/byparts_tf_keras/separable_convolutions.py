@@ -30,7 +30,7 @@ class _Separable(Convolution):
         pointwise_regularizer: Any = None,
         depthwise_constraint: Any = None,
         pointwise_constraint: Any = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
         super().__init__(
             filters,
@@ -42,7 +42,7 @@ class _Separable(Convolution):
             activation,
             use_bias,
             bias_initializer=bias_initializer,
-            **given,
+            **kwargs,
         )
         self.depth_multiplier = depth_multiplier
         self._options(locals())
@@ -67,7 +67,7 @@ class _Separable(Convolution):
             axis = 2 if self._first else 1
             x, depth, point = [tf.expand_dims(t, a) for t, a in ((x, axis), (depth, 0), (point, 0))]
             strides, rates = strides * 2, (1, *rates)
-        made = tf.nn.separable_conv2d(
+        outputs = tf.nn.separable_conv2d(
             x,
             depth,
             point,
@@ -76,7 +76,7 @@ class _Separable(Convolution):
             rate=rates,
             data_format="NCHW" if self._first else "NHWC",
         )
-        return tf.squeeze(made, [2 if self._first else 1]) if self.rank == 1 else made
+        return tf.squeeze(outputs, [2 if self._first else 1]) if self.rank == 1 else outputs
 
 
 @symbol("keras.layers.SeparableConv2D", "keras.layers.SeparableConvolution2D")
@@ -112,7 +112,7 @@ class DepthwiseConv2D(Convolution):
         depthwise_constraint: Any = None,
         bias_constraint: Any = None,
         dilation_rate: Any = 1,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
         super().__init__(
             None,
@@ -127,7 +127,7 @@ class DepthwiseConv2D(Convolution):
             bias_regularizer=bias_regularizer,
             bias_constraint=bias_constraint,
             activity_regularizer=activity_regularizer,
-            **given,
+            **kwargs,
         )
         self.depth_multiplier = depth_multiplier
         self._options(locals())

@@ -41,7 +41,7 @@ def pad_sequences(
     text = np.issubdtype(dtype, np.str_) or np.issubdtype(dtype, np.str_)
     if isinstance(value, str) and dtype is not object and not text:
         raise ValueError(f"`dtype` {dtype} is not compatible with `value`'s type: {type(value)}")
-    made = np.full((len(sequences), length, *inner), value, dtype=dtype)
+    padded = np.full((len(sequences), length, *inner), value, dtype=dtype)
     for i, row in enumerate(sequences):
         if not len(row) or not length:
             continue
@@ -52,10 +52,10 @@ def pad_sequences(
                 f"expected shape {inner}"
             )
         if padding == "post":
-            made[i, : len(kept)] = kept
+            padded[i, : len(kept)] = kept
         else:
-            made[i, -len(kept) :] = kept
-    return made
+            padded[i, -len(kept) :] = kept
+    return padded
 
 
 @symbol("keras.preprocessing.sequence.make_sampling_table")

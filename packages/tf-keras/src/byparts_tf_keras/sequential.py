@@ -122,8 +122,8 @@ class Sequential(Model):
 
     def predict_classes(self, x: Any, batch_size: int = 32, verbose: int = 0) -> Any:
         """The class of each example."""
-        made = self.predict(x, batch_size=batch_size, verbose=verbose)
-        return made.argmax(axis=-1) if made.shape[-1] > 1 else (made > 0.5).astype("int32")
+        scores = self.predict(x, batch_size=batch_size, verbose=verbose)
+        return scores.argmax(axis=-1) if scores.shape[-1] > 1 else (scores > 0.5).astype("int32")
 
     def get_config(self) -> dict[str, Any]:
         """Name and layers, as data."""

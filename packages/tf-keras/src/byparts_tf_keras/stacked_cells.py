@@ -16,8 +16,8 @@ from byparts_tf_keras.recurrent_cells import zero_states
 class StackedRNNCells(Layer):
     """Cells one upon the other, as one cell."""
 
-    def __init__(self, cells: Sequence[Any], **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, cells: Sequence[Any], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.cells = list(cells)
 
     @property

@@ -78,21 +78,21 @@ def layout(data_format: Optional[str]) -> str:
     Raises:
         ValueError: it is none of the two.
     """
-    found = image_data_format() if data_format is None else data_format.lower()
-    if found not in ("channels_last", "channels_first"):
+    place = image_data_format() if data_format is None else data_format.lower()
+    if place not in ("channels_last", "channels_first"):
         raise ValueError(
             "The `data_format` argument must be one of channels_first, channels_last. "
             f"Received: {data_format}"
         )
-    return found
+    return place
 
 
 # Names
 
 
 def _counts() -> dict[Any, int]:
-    found: dict[Any, int] = get_default_graph().kept.setdefault(_COUNTS, {})
-    return found
+    counts: dict[Any, int] = get_default_graph().kept.setdefault(_COUNTS, {})
+    return counts
 
 
 def unique_name(base: str, zero_based: bool = True) -> str:
@@ -120,8 +120,8 @@ def reset_uids() -> None:
 def snake(name: str) -> str:
     """Keras's name for a class: MyLayer is my_layer."""
     apart = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
-    made = re.sub(r"([a-z])([A-Z])", r"\1_\2", apart).lower()
-    return f"private{made}" if made.startswith("_") else made
+    words = re.sub(r"([a-z])([A-Z])", r"\1_\2", apart).lower()
+    return f"private{words}" if words.startswith("_") else words
 
 
 # Sessions

@@ -44,30 +44,30 @@ def weights_of(
     if weights is None and not classes:
         return None
     names = [o.name for o in outputs]
-    given = _each(weights, names)
+    by_output = _each(weights, names)
     by_class = (
         _each(classes, names) if classes and not _is_plain(classes) else [classes] * len(names)
     )
-    made = []
-    for w, c, t in zip(given, by_class, targets, strict=True):
+    rows = []
+    for w, c, t in zip(by_output, by_class, targets, strict=True):
         row = np.ones(t.shape[0], np.float32) if w is None else np.asarray(w)
         if c:
             row = row * class_weights(t, c)
-        made.append(row)
-    return made
+        rows.append(row)
+    return rows
 
 
 def _is_plain(classes: Any) -> bool:
     return isinstance(classes, dict) and not any(isinstance(v, dict) for v in classes.values())
 
 
-def _each(given: Any, names: list[str]) -> list[Any]:
-    if isinstance(given, dict):
-        return [given.get(n) for n in names]
-    if isinstance(given, (list, tuple)) and len(given) == len(names):
-        return list(given)
+def _each(values: Any, names: list[str]) -> list[Any]:
+    if isinstance(values, dict):
+        return [values.get(n) for n in names]
+    if isinstance(values, (list, tuple)) and len(values) == len(names):
+        return list(values)
     return (
-        [given] * len(names)
-        if given is None or len(names) == 1
-        else [given, *[None] * (len(names) - 1)]
+        [values] * len(names)
+        if values is None or len(names) == 1
+        else [values, *[None] * (len(names) - 1)]
     )

@@ -76,10 +76,10 @@ class Tokenizer:
         char_level: bool = False,
         oov_token: Any = None,
         document_count: int = 0,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        if given:
-            raise TypeError(f"Unrecognized keyword arguments: {given}")
+        if kwargs:
+            raise TypeError(f"Unrecognized keyword arguments: {kwargs}")
         self.num_words, self.filters, self.lower, self.split = num_words, filters, lower, split
         self.char_level, self.oov_token = char_level, oov_token
         self.document_count = document_count
@@ -122,7 +122,7 @@ class Tokenizer:
     def texts_to_sequences(self, texts: Any) -> list[list[int]]:
         """The numbers of the words of each text."""
         unknown = self.word_index.get(self.oov_token) if self.oov_token is not None else None
-        made = []
+        rows = []
         for text in texts:
             row = []
             for w in self._words(text):
@@ -131,8 +131,8 @@ class Tokenizer:
                     row.append(i)
                 elif unknown is not None:
                     row.append(unknown)
-            made.append(row)
-        return made
+            rows.append(row)
+        return rows
 
     def texts_to_sequences_generator(self, texts: Any) -> Any:
         """The numbers of the words of each text, one after the other."""
@@ -142,7 +142,7 @@ class Tokenizer:
     def sequences_to_texts(self, sequences: Any) -> list[str]:
         """The words of each row of numbers."""
         unknown = self.word_index.get(self.oov_token) if self.oov_token is not None else None
-        made = []
+        sentences = []
         for row in sequences:
             words = []
             for i in row:
@@ -151,8 +151,8 @@ class Tokenizer:
                     words.append(word)
                 elif unknown is not None:
                     words.append(self.index_word[unknown])
-            made.append(" ".join(words))
-        return made
+            sentences.append(" ".join(words))
+        return sentences
 
     def texts_to_matrix(self, texts: Any, mode: str = "binary") -> Any:
         """A row for each text, a column for each word."""
@@ -172,17 +172,17 @@ class Tokenizer:
             raise ValueError("Unknown vectorization mode:", mode)
         if mode == "tfidf" and not self.document_count:
             raise ValueError("Fit the Tokenizer on some data before using tfidf mode.")
-        made = np.zeros((len(sequences), self.num_words or len(self.word_index) + 1))
+        matrix = np.zeros((len(sequences), self.num_words or len(self.word_index) + 1))
         for i, row in enumerate(sequences):
             for j, c in Counter(row).items():
-                if j >= made.shape[1]:
+                if j >= matrix.shape[1]:
                     continue
                 if mode == "tfidf":
                     rare = np.log(1 + self.document_count / (1 + self.index_docs.get(j, 0)))
-                    made[i, j] = (1 + np.log(c)) * rare
+                    matrix[i, j] = (1 + np.log(c)) * rare
                 else:
-                    made[i, j] = {"binary": 1, "count": c, "freq": c / len(row)}[mode]
-        return made
+                    matrix[i, j] = {"binary": 1, "count": c, "freq": c / len(row)}[mode]
+        return matrix
 
     def get_config(self) -> dict[str, Any]:
         """Arguments and counts that make an equal tokenizer."""
@@ -196,10 +196,10 @@ class Tokenizer:
             },
         }
 
-    def to_json(self, **given: Any) -> str:
+    def to_json(self, **kwargs: Any) -> str:
         """Class and configuration, as JSON."""
-        made = {"class_name": type(self).__name__, "config": self.get_config()}
-        return json.dumps(made, **given)
+        record = {"class_name": type(self).__name__, "config": self.get_config()}
+        return json.dumps(record, **kwargs)
 
 
 @symbol("keras.preprocessing.text.tokenizer_from_json")
@@ -208,10 +208,10 @@ def tokenizer_from_json(json_string: str) -> Tokenizer:
     config = json.loads(json_string)["config"]
     counted = ("word_counts", "word_docs", "index_docs", "index_word", "word_index")
     held = {k: json.loads(config.pop(k)) for k in counted}
-    made = Tokenizer(**config)
-    made.word_counts = OrderedDict(held["word_counts"])
-    made.word_docs = Counter(held["word_docs"])
-    made.word_index = held["word_index"]
-    made.index_docs = {int(k): v for k, v in held["index_docs"].items()}
-    made.index_word = {int(k): v for k, v in held["index_word"].items()}
-    return made
+    tokenizer = Tokenizer(**config)
+    tokenizer.word_counts = OrderedDict(held["word_counts"])
+    tokenizer.word_docs = Counter(held["word_docs"])
+    tokenizer.word_index = held["word_index"]
+    tokenizer.index_docs = {int(k): v for k, v in held["index_docs"].items()}
+    tokenizer.index_word = {int(k): v for k, v in held["index_word"].items()}
+    return tokenizer

@@ -26,7 +26,7 @@ class Conv2DTranspose(Convolution):
         dilation_rate: Any = 1,
         activation: Any = None,
         use_bias: bool = True,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
         super().__init__(
             filters,
@@ -37,7 +37,7 @@ class Conv2DTranspose(Convolution):
             dilation_rate,
             activation,
             use_bias,
-            **given,
+            **kwargs,
         )
         self.output_padding = (
             None if output_padding is None else sizes(output_padding, self.rank, "output_padding")
@@ -74,9 +74,9 @@ class Conv2DTranspose(Convolution):
         """The shape of the images."""
         dims = tf.TensorShape(input_shape).as_list()
         inner = dims[2:] if self._first else dims[1:-1]
-        made = [None if n is None else self._extent(n, i) for i, n in enumerate(inner)]
+        extents = [None if n is None else self._extent(n, i) for i, n in enumerate(inner)]
         return tf.TensorShape(
-            [dims[0], self.filters, *made] if self._first else [dims[0], *made, self.filters]
+            [dims[0], self.filters, *extents] if self._first else [dims[0], *extents, self.filters]
         )
 
 

@@ -22,21 +22,21 @@ def repeated(x: Any, times: int, axis: int) -> Any:
     rank = x.get_shape().ndims
     tiles = [1] * (rank + 1)
     tiles[axis + 1] = times
-    made = tf.tile(tf.expand_dims(x, axis + 1), tiles)
+    tiled = tf.tile(tf.expand_dims(x, axis + 1), tiles)
     parts = [dims[i] * times if i == axis else dims[i] for i in range(rank)]
-    made = tf.reshape(made, tf.stack(parts))
+    tiled = tf.reshape(tiled, tf.stack(parts))
     known = x.get_shape().as_list()
     known[axis] = None if known[axis] is None else known[axis] * times
-    made.set_shape(known)
-    return made
+    tiled.set_shape(known)
+    return tiled
 
 
 @symbol("keras.layers.UpSampling1D")
 class UpSampling1D(Layer):
     """Each step, `size` times."""
 
-    def __init__(self, size: int = 2, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, size: int = 2, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.size, self.input_spec = int(size), InputSpec(ndim=3)
 
     def call(self, inputs: Any) -> Any:
@@ -53,9 +53,9 @@ class UpSampling2D(Layer):
         size: Any = (2, 2),
         data_format: Any = None,
         interpolation: str = "nearest",
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(**given)
+        super().__init__(**kwargs)
         if interpolation not in ("nearest", "bilinear"):
             raise ValueError(
                 '`interpolation` argument should be one of `"nearest"` or `"bilinear"`.'
@@ -94,8 +94,8 @@ def stretched(x: Any, times: int, axis: int) -> Any:
 class UpSampling3D(Layer):
     """Larger volumes: each element repeated."""
 
-    def __init__(self, size: Any = (2, 2, 2), data_format: Any = None, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, size: Any = (2, 2, 2), data_format: Any = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.size, self.data_format = sizes(size, 3, "size"), layout(data_format)
         self.input_spec = InputSpec(ndim=5)
 

@@ -24,9 +24,9 @@ def to_categorical(y: Any, num_classes: Optional[int] = None, dtype: Any = "floa
     shape = y.shape[:-1] if y.ndim > 1 and y.shape[-1] == 1 else y.shape
     flat = y.ravel()
     count = num_classes or int(np.max(flat)) + 1
-    made = np.zeros((flat.shape[0], count), dtype=dtype)
-    made[np.arange(flat.shape[0]), flat] = 1
-    return made.reshape(*shape, count)
+    rows = np.zeros((flat.shape[0], count), dtype=dtype)
+    rows[np.arange(flat.shape[0]), flat] = 1
+    return rows.reshape(*shape, count)
 
 
 @symbol("keras.utils.normalize")
@@ -94,11 +94,11 @@ def _fetch(origin: str, path: str, digest: Optional[str]) -> None:
 
 
 def _has_digest(path: str, digest: str) -> bool:
-    made = hashlib.sha256() if len(digest) == 64 else hashlib.md5()
+    total = hashlib.sha256() if len(digest) == 64 else hashlib.md5()
     with open(path, "rb") as file:
         while block := file.read(1 << 20):
-            made.update(block)
-    return made.hexdigest() == digest
+            total.update(block)
+    return total.hexdigest() == digest
 
 
 def _extract(path: str, folder: str) -> None:
@@ -111,7 +111,7 @@ def _extract(path: str, folder: str) -> None:
 
 
 @symbol("keras.utils.multi_gpu_model")
-def multi_gpu_model(model: Any, gpus: Any, **given: Any) -> Any:
+def multi_gpu_model(model: Any, gpus: Any, **kwargs: Any) -> Any:
     """Refused.
 
     Raises:
@@ -124,7 +124,7 @@ def multi_gpu_model(model: Any, gpus: Any, **given: Any) -> Any:
 
 
 @symbol("keras.utils.plot_model")
-def plot_model(model: Any, to_file: str = "model.png", **given: Any) -> None:
+def plot_model(model: Any, to_file: str = "model.png", **kwargs: Any) -> None:
     """Refused.
 
     Raises:

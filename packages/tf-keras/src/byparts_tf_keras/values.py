@@ -84,8 +84,8 @@ class Function:
             if isinstance(tensor, int):  # a learning phase that was set
                 continue
             feed[tensor] = value
-        found = get_session().run(self._fetches, feed)
-        return pack_sequence_as(self._structure, list(found[: len(self.outputs)]))
+        results = get_session().run(self._fetches, feed)
+        return pack_sequence_as(self._structure, list(results[: len(self.outputs)]))
 
 
 def _listed(inputs: Any, count: int) -> list[Any]:
@@ -96,7 +96,7 @@ def _listed(inputs: Any, count: int) -> list[Any]:
 
 @symbol("keras.backend.function", "python.keras.backend.function")
 def function(
-    inputs: Any, outputs: Any, updates: Any = None, name: Optional[str] = None, **given: Any
+    inputs: Any, outputs: Any, updates: Any = None, name: Optional[str] = None, **kwargs: Any
 ) -> Function:
     """A function of placeholders."""
     return Function(inputs, outputs, updates)

@@ -117,11 +117,11 @@ class ReduceLROnPlateau(Watching):
         min_delta: float = 1e-4,
         cooldown: int = 0,
         min_lr: float = 0,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
         if factor >= 1.0:
             raise ValueError("ReduceLROnPlateau does not support a factor >= 1.0.")
-        super().__init__(monitor, mode, given.get("epsilon", min_delta))
+        super().__init__(monitor, mode, kwargs.get("epsilon", min_delta))
         self.factor, self.patience, self.verbose = factor, patience, verbose
         self.cooldown, self.min_lr = cooldown, min_lr
         self.cooldown_counter = self.wait = 0

@@ -92,7 +92,7 @@ class Saved:
         overwrite: bool = True,
         include_optimizer: bool = True,
         save_format: Any = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
         """Save the model: its configuration, weights and optimizer."""
         from byparts_tf_keras.save_model import save_model  # few programs save whole models
@@ -103,17 +103,17 @@ class Saved:
         """The layers and their connections, as data."""
         raise NotImplementedError
 
-    def to_json(self, **given: Any) -> str:
+    def to_json(self, **kwargs: Any) -> str:
         """Class and configuration, as JSON."""
-        made = {
+        record = {
             "class_name": type(self).__name__,
             "config": self.get_config(),
             "keras_version": "2.2.4-tf",
             "backend": "tensorflow",
         }
-        return json.dumps(made, default=plain, **given)
+        return json.dumps(record, default=plain, **kwargs)
 
-    def to_yaml(self, **given: Any) -> str:
+    def to_yaml(self, **kwargs: Any) -> str:
         """Refused.
 
         Raises:

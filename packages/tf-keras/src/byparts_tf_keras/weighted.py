@@ -16,9 +16,9 @@ class Weighted(Layer):
     moving_mean_initializer: Any
     moving_variance_initializer: Any
 
-    def _options(self, given: dict[str, Any]) -> None:
+    def _options(self, options: dict[str, Any]) -> None:
         """Keep what of the arguments of a constructor is for weights: `bias_constraint`, ..."""
-        for key, value in given.items():
+        for key, value in options.items():
             if key.endswith("_initializer"):
                 setattr(self, key, starts.get(self.usual_initializer if value is None else value))
             elif key.endswith("_regularizer") and key != "activity_regularizer":

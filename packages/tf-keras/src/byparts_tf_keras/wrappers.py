@@ -16,13 +16,13 @@ from byparts_tf_keras.recurrent import _listed
 class Wrapper(Layer):
     """A layer around another."""
 
-    def __init__(self, layer: Any, **given: Any) -> None:
+    def __init__(self, layer: Any, **kwargs: Any) -> None:
         if not isinstance(layer, Layer):
             raise ValueError(
                 f"Please initialize `{type(self).__name__}` layer with a `Layer` instance. You "
                 f"passed: {layer}"
             )
-        super().__init__(**given)
+        super().__init__(**kwargs)
         self.layer = layer
 
     def build(self, input_shape: Any = None) -> None:
@@ -48,8 +48,8 @@ class Wrapper(Layer):
 class TimeDistributed(Wrapper):
     """A layer, applied to each step."""
 
-    def __init__(self, layer: Any, **given: Any) -> None:
-        super().__init__(layer, **given)
+    def __init__(self, layer: Any, **kwargs: Any) -> None:
+        super().__init__(layer, **kwargs)
         self.supports_masking = True
 
     def build(self, input_shape: Any = None) -> None:
@@ -69,9 +69,9 @@ class TimeDistributed(Wrapper):
         dims, sized = inputs.get_shape().as_list(), tf.shape(inputs)
         flat = tf.reshape(inputs, tf.concat([[-1], sized[2:]], 0))
         flat.set_shape([None, *dims[2:]])
-        made = self.layer.call(flat, **({"training": training} if told else {}))
-        rest = made.get_shape().as_list()[1:]
-        outputs = tf.reshape(made, tf.concat([sized[:2], tf.shape(made)[1:]], 0))
+        results = self.layer.call(flat, **({"training": training} if told else {}))
+        rest = results.get_shape().as_list()[1:]
+        outputs = tf.reshape(results, tf.concat([sized[:2], tf.shape(results)[1:]], 0))
         outputs.set_shape([*dims[:2], *rest])
         return outputs
 
@@ -99,16 +99,16 @@ class Bidirectional(Wrapper):
         merge_mode: Any = "concat",
         weights: Any = None,
         backward_layer: Any = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
         if merge_mode not in ("sum", "mul", "ave", "concat", None):
             raise ValueError(
                 "Invalid merge mode. Merge mode should be one of {'sum', 'mul', 'ave', 'concat', "
                 "None}"
             )
-        if "input_shape" not in given and hasattr(layer, "_batch_input_shape"):
-            given.setdefault("batch_input_shape", layer._batch_input_shape)
-        super().__init__(layer, **given)
+        if "input_shape" not in kwargs and hasattr(layer, "_batch_input_shape"):
+            kwargs.setdefault("batch_input_shape", layer._batch_input_shape)
+        super().__init__(layer, **kwargs)
         self.forward_layer = _again(layer, f"forward_{layer.name}", layer.go_backwards)
         self.backward_layer = backward_layer or _again(
             layer, f"backward_{layer.name}", not layer.go_backwards
@@ -126,10 +126,10 @@ class Bidirectional(Wrapper):
         """The layers make their weights when they are called."""
         self.built = True
 
-    def __call__(self, inputs: Any, initial_state: Any = None, **given: Any) -> Any:
+    def __call__(self, inputs: Any, initial_state: Any = None, **kwargs: Any) -> Any:
         """The outputs; states are inputs, too: those of the first layer, then of the second."""
         states = _listed(initial_state)
-        return super().__call__([*_listed(inputs), *states] if states else inputs, **given)
+        return super().__call__([*_listed(inputs), *states] if states else inputs, **kwargs)
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         """Both outputs, merged; and the states if they are wanted."""

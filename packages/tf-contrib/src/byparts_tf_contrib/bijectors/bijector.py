@@ -81,27 +81,27 @@ class Bijector:
     def forward(self, x: Any, name: str = "forward", **condition: Any) -> Any:
         """The value of the function at x."""
         with name_scope(f"{self.name}/{name}"):
-            given = convert_to_tensor(x)
-            found = self._known(0, given, condition)
-            if found is None:
-                found = self._forward(given, **condition)
-                self._keep(given, found, condition)
-            return found
+            argument = convert_to_tensor(x)
+            value = self._known(0, argument, condition)
+            if value is None:
+                value = self._forward(argument, **condition)
+                self._keep(argument, value, condition)
+            return value
 
     def inverse(self, y: Any, name: str = "inverse", **condition: Any) -> Any:
         """The argument whose value this is."""
         with name_scope(f"{self.name}/{name}"):
-            given = convert_to_tensor(y)
-            found = self._known(1, given, condition)
-            if found is None:
-                found = self._inverse(given, **condition)
-                self._keep(found, given, condition)
-            return found
+            value = convert_to_tensor(y)
+            argument = self._known(1, value, condition)
+            if argument is None:
+                argument = self._inverse(value, **condition)
+                self._keep(argument, value, condition)
+            return argument
 
-    def _known(self, side: int, given: Any, condition: Any) -> Any:
+    def _known(self, side: int, tensor: Any, condition: Any) -> Any:
         if condition:
             return None
-        return next((pair[1 - side] for pair in self._pairs if pair[side] is given), None)
+        return next((pair[1 - side] for pair in self._pairs if pair[side] is tensor), None)
 
     def _keep(self, x: Any, y: Any, condition: Any) -> None:
         if not condition and x is not y:
@@ -112,30 +112,30 @@ class Bijector:
     ) -> Any:
         """The logarithm of how much it stretches volumes, for events of this rank."""
         with name_scope(f"{self.name}/{name}"):
-            given, least = convert_to_tensor(x), self.forward_min_event_ndims
+            argument, least = convert_to_tensor(x), self.forward_min_event_ndims
             if hasattr(self, "_forward_log_det_jacobian"):
-                made = self._forward_log_det_jacobian(given, **condition)
-                return self._summed(given, made, least, int(event_ndims))
-            y = self.forward(given, **condition)
+                log_det = self._forward_log_det_jacobian(argument, **condition)
+                return self._summed(argument, log_det, least, int(event_ndims))
+            y = self.forward(argument, **condition)
             own: Any = self
-            made = -own._inverse_log_det_jacobian(y, **condition)
+            log_det = -own._inverse_log_det_jacobian(y, **condition)
             ndims = int(event_ndims) + self.inverse_min_event_ndims - least
-            return self._summed(y, made, self.inverse_min_event_ndims, ndims)
+            return self._summed(y, log_det, self.inverse_min_event_ndims, ndims)
 
     def inverse_log_det_jacobian(
         self, y: Any, event_ndims: Any, name: str = "inverse_log_det_jacobian", **condition: Any
     ) -> Any:
         """Likewise, of the inverse."""
         with name_scope(f"{self.name}/{name}"):
-            given, least = convert_to_tensor(y), self.inverse_min_event_ndims
+            value, least = convert_to_tensor(y), self.inverse_min_event_ndims
             if hasattr(self, "_inverse_log_det_jacobian"):
-                made = self._inverse_log_det_jacobian(given, **condition)
-                return self._summed(given, made, least, int(event_ndims))
-            x = self.inverse(given, **condition)
+                log_det = self._inverse_log_det_jacobian(value, **condition)
+                return self._summed(value, log_det, least, int(event_ndims))
+            x = self.inverse(value, **condition)
             own: Any = self
-            made = -own._forward_log_det_jacobian(x, **condition)
+            log_det = -own._forward_log_det_jacobian(x, **condition)
             ndims = int(event_ndims) + self.forward_min_event_ndims - least
-            return self._summed(x, made, self.forward_min_event_ndims, ndims)
+            return self._summed(x, log_det, self.forward_min_event_ndims, ndims)
 
     def _summed(self, x: Any, logs: Any, least: int, ndims: int) -> Any:
         """Sum logarithms for events of the least rank over events of rank `ndims`."""

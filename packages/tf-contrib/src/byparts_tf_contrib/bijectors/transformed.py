@@ -72,8 +72,8 @@ class TransformedDistribution(Distribution):
         return self.bijector.forward(self.distribution.sample(size, seed))
 
     def _own_log_prob(self, x: Any) -> Any:
-        made = self.distribution.log_prob(x)
-        return reduce_sum(made, list(range(-len(self._extra), 0))) if self._extra else made
+        log_prob = self.distribution.log_prob(x)
+        return reduce_sum(log_prob, list(range(-len(self._extra), 0))) if self._extra else log_prob
 
     def _log_prob(self, y: Any) -> Any:
         x = self.bijector.inverse(y)

@@ -131,11 +131,11 @@ class Distribution:
                 count = int(np.prod(np.array(known, np.int64)))
             drawn = self._sample_n(count, seed)
             rest = [self.batch_shape_tensor(), self.event_shape_tensor()]
-            made = reshape(drawn, concat([size, *rest], 0))
+            draws = reshape(drawn, concat([size, *rest], 0))
             whole = (*(known or ()), *self._dims()) if known is not None else None
             if whole is not None and self.batch_shape.ndims is not None:
-                made.set_shape(whole)
-            return made
+                draws.set_shape(whole)
+            return draws
 
     def _dims(self) -> tuple[Optional[int], ...]:
         return (*(self.batch_shape._dims or ()), *(self.event_shape._dims or ()))
@@ -160,8 +160,8 @@ class Distribution:
                 return by(getattr(self, f"_{other}")(x))
             if own is None:
                 raise NotImplementedError(f"{name} is not implemented: {type(self).__name__}")
-            made: Tensor = own(x)
-            return made
+            result: Tensor = own(x)
+            return result
 
     def log_prob(self, value: Any, name: str = "log_prob") -> Tensor:
         """The logarithm of the density or probability."""
@@ -196,8 +196,8 @@ class Distribution:
             own = getattr(self, f"_{name}", None)
             if own is None:
                 raise NotImplementedError(f"{name} is not implemented: {type(self).__name__}")
-            made: Tensor = own(*arguments)
-            return made
+            value: Tensor = own(*arguments)
+            return value
 
     def entropy(self, name: str = "entropy") -> Tensor:
         """The mean of -log_prob."""
@@ -229,8 +229,8 @@ class Distribution:
 
     def cross_entropy(self, other: Distribution, name: str = "cross_entropy") -> Tensor:
         """The mean of -other.log_prob over its draws."""
-        made: Tensor = self.entropy() + kl_divergence(self, other)
-        return made
+        cross_entropy: Tensor = self.entropy() + kl_divergence(self, other)
+        return cross_entropy
 
     def kl_divergence(self, other: Distribution, name: str = "kl_divergence") -> Tensor:
         """The divergence of another from this one."""
@@ -251,21 +251,21 @@ class Distribution:
         )
 
 
-def parameters(name: str, **given: Any) -> tuple[str, dict[str, Any]]:
+def parameters(name: str, **values: Any) -> tuple[str, dict[str, Any]]:
     """The name scope of a distribution and its parameters as tensors of one dtype.
 
     Those that are `None` stay so.
     """
-    dtype = next((v.dtype for v in given.values() if hasattr(v, "dtype")), None)
+    dtype = next((v.dtype for v in values.values() if hasattr(v, "dtype")), None)
     with name_scope(name) as scope:
-        made: dict[str, Any] = {}
-        for key, value in given.items():
+        tensors: dict[str, Any] = {}
+        for key, value in values.items():
             hint = None if dtype is None or hasattr(value, "dtype") else as_dtype(dtype).base_dtype
             x = None if value is None else convert_to_tensor(value, hint, key)
             if x is not None and x.dtype.base_dtype.is_integer:
                 x = convert_to_tensor(x) * 1
-            made[key] = x
-    return scope, made
+            tensors[key] = x
+    return scope, tensors
 
 
 _DIVERGENCES: dict[tuple[type, type], Callable[..., Tensor]] = {}
@@ -306,10 +306,10 @@ def kl_divergence(
     """
     for a in type(distribution_a).__mro__:
         for b in type(distribution_b).__mro__:
-            found = _DIVERGENCES.get((a, b))
-            if found is not None:
+            divergence = _DIVERGENCES.get((a, b))
+            if divergence is not None:
                 with name_scope(name, "KullbackLeibler"):
-                    return found(distribution_a, distribution_b, name=None)
+                    return divergence(distribution_a, distribution_b, name=None)
     raise NotImplementedError(
         f"No KL(distribution_a || distribution_b) registered for distribution_a type "
         f"{type(distribution_a).__name__} and distribution_b type {type(distribution_b).__name__}"

@@ -47,26 +47,26 @@ class OfClasses(OfNumbers):
         """The logarithms of the probabilities, but for a number."""
         if self._logits is None:
             self._logits = log(self._probs)
-        made: Tensor = self._logits
-        return made
+        logits: Tensor = self._logits
+        return logits
 
     @property
     def probs(self) -> Tensor:
         """The probabilities of the classes."""
         if self._probs is None:
             self._probs = softmax(self._logits)
-        made: Tensor = self._probs
-        return made
+        probs: Tensor = self._probs
+        return probs
 
     @property
     def event_size(self) -> Tensor:
         """The number of classes."""
-        made: Tensor = shape_of(self._whole)[-1]
-        return made
+        event_size: Tensor = shape_of(self._whole)[-1]
+        return event_size
 
     def _batch_shape_tensor(self) -> Tensor:
-        made: Tensor = shape_of(self._whole)[:-1]
-        return made
+        shape: Tensor = shape_of(self._whole)[:-1]
+        return shape
 
     def _classes(self, n: Any, seed: Any) -> Tensor:
         """Classes drawn: [n, batch]."""
@@ -107,8 +107,8 @@ class Categorical(OfClasses):
         self.parameters["dtype"] = dtype
 
     def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
-        made: Tensor = cast(self._classes(n, seed), self.dtype)
-        return made
+        draws: Tensor = cast(self._classes(n, seed), self.dtype)
+        return draws
 
     def _log_prob(self, x: Tensor) -> Tensor:
         k = cast(x, int32)
@@ -121,8 +121,8 @@ class Categorical(OfClasses):
         return self._class_entropy()
 
     def _mode(self) -> Tensor:
-        made: Tensor = cast(argmax(self.logits, -1), self.dtype)
-        return made
+        mode: Tensor = cast(argmax(self.logits, -1), self.dtype)
+        return mode
 
 
 @RegisterKL(Categorical, Categorical)
@@ -153,8 +153,8 @@ class OneHotCategorical(OfClasses):
         )
 
     def _event_shape_tensor(self) -> Tensor:
-        made: Tensor = shape_of(self._whole)[-1:]
-        return made
+        shape: Tensor = shape_of(self._whole)[-1:]
+        return shape
 
     def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         return one_hot(self._classes(n, seed), self.event_size, dtype=self.dtype)
@@ -167,15 +167,15 @@ class OneHotCategorical(OfClasses):
         return self._class_entropy()
 
     def _mean(self) -> Tensor:
-        made: Tensor = self.probs + 0.0
-        return made
+        mean: Tensor = self.probs + 0.0
+        return mean
 
     def _mode(self) -> Tensor:
         return one_hot(argmax(self.logits, -1), self.event_size, dtype=self.dtype)
 
     def _variance(self) -> Tensor:
-        made: Tensor = self.probs * (1.0 - self.probs)
-        return made
+        variance: Tensor = self.probs * (1.0 - self.probs)
+        return variance
 
 
 @RegisterKL(OneHotCategorical, OneHotCategorical)
@@ -207,8 +207,8 @@ class Multinomial(OfClasses):
         self.parameters["total_count"] = total_count
 
     def _event_shape_tensor(self) -> Tensor:
-        made: Tensor = shape_of(self._whole)[-1:]
-        return made
+        shape: Tensor = shape_of(self._whole)[-1:]
+        return shape
 
     def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         size = concat([[n], shape_of(self._whole)], 0)
@@ -217,13 +217,13 @@ class Multinomial(OfClasses):
 
     def _log_prob(self, x: Tensor) -> Tensor:
         ways = lgamma(self.total_count + 1.0) - reduce_sum(lgamma(x + 1.0), -1)
-        made: Tensor = reduce_sum(x * log_softmax(self.logits), -1) + ways
-        return made
+        log_prob: Tensor = reduce_sum(x * log_softmax(self.logits), -1) + ways
+        return log_prob
 
     def _mean(self) -> Tensor:
-        made: Tensor = self.probs * self.total_count[..., None]
-        return made
+        mean: Tensor = self.probs * self.total_count[..., None]
+        return mean
 
     def _variance(self) -> Tensor:
-        made: Tensor = self._mean() * (1.0 - self.probs)
-        return made
+        variance: Tensor = self._mean() * (1.0 - self.probs)
+        return variance

@@ -29,8 +29,8 @@ class Probable(OfNumbers):
     ) -> None:
         if (logits is None) == (probs is None):
             raise ValueError("Must pass probs or logits, but not both.")
-        given = {"logits": logits, "probs": probs}
-        super().__init__(name, flags, given, **more)
+        arguments = {"logits": logits, "probs": probs}
+        super().__init__(name, flags, arguments, **more)
 
     _logits: Any
     _probs: Any
@@ -40,16 +40,16 @@ class Probable(OfNumbers):
         """The logarithms of the odds."""
         if self._logits is None:
             self._logits = log(self._probs) - log1p(-self._probs)
-        made: Tensor = self._logits
-        return made
+        logits: Tensor = self._logits
+        return logits
 
     @property
     def probs(self) -> Tensor:
         """The probabilities of 1."""
         if self._probs is None:
             self._probs = sigmoid(self._logits)
-        made: Tensor = self._probs
-        return made
+        probs: Tensor = self._probs
+        return probs
 
 
 @distribution_symbol("Bernoulli")
@@ -83,32 +83,32 @@ class Bernoulli(Probable):
     def _log_prob(self, x: Tensor) -> Tensor:
         logits = self.logits
         event = cast(x, logits.dtype)
-        made: Tensor = event * logits - softplus(logits + zeros_like(event))
-        return made
+        log_prob: Tensor = event * logits - softplus(logits + zeros_like(event))
+        return log_prob
 
     def _entropy(self) -> Tensor:
-        made: Tensor = softplus(self.logits) - self.probs * self.logits
-        return made
+        entropy: Tensor = softplus(self.logits) - self.probs * self.logits
+        return entropy
 
     def _mean(self) -> Tensor:
-        made: Tensor = self.probs + 0.0
-        return made
+        mean: Tensor = self.probs + 0.0
+        return mean
 
     def _variance(self) -> Tensor:
-        made: Tensor = self.probs * (1.0 - self.probs)
-        return made
+        variance: Tensor = self.probs * (1.0 - self.probs)
+        return variance
 
     def _mode(self) -> Tensor:
-        made: Tensor = cast(self.probs > 0.5, self.dtype)
-        return made
+        mode: Tensor = cast(self.probs > 0.5, self.dtype)
+        return mode
 
 
 @RegisterKL(Bernoulli, Bernoulli)
 def _bernoullis(a: Bernoulli, b: Bernoulli, name: Any = None) -> Tensor:
-    made: Tensor = sigmoid(a.logits) * (softplus(-b.logits) - softplus(-a.logits)) + sigmoid(
+    divergence: Tensor = sigmoid(a.logits) * (softplus(-b.logits) - softplus(-a.logits)) + sigmoid(
         -a.logits
     ) * (softplus(b.logits) - softplus(a.logits))
-    return made
+    return divergence
 
 
 @distribution_symbol("Poisson")
@@ -127,11 +127,11 @@ class Poisson(OfNumbers):
         if (rate is None) == (log_rate is None):
             raise ValueError("Must specify exactly one of `rate` and `log_rate`.")
         of_log = convert_to_tensor(log_rate) if rate is None else None
-        given = {"rate": exp(of_log) if of_log is not None else rate}
+        arguments = {"rate": exp(of_log) if of_log is not None else rate}
         super().__init__(
             name,
             (validate_args, allow_nan_stats),
-            given,
+            arguments,
             reparameterization_type=NOT_REPARAMETERIZED,
         )
         self.log_rate = log(self.rate) if of_log is None else of_log
@@ -142,16 +142,16 @@ class Poisson(OfNumbers):
         return POISSON.seeded(self._size(n), self.rate, name=None, seed=seed, dtype=self.dtype)[0]
 
     def _log_prob(self, x: Tensor) -> Tensor:
-        made: Tensor = x * self.log_rate - self.rate - lgamma(x + 1.0)
-        return made
+        log_prob: Tensor = x * self.log_rate - self.rate - lgamma(x + 1.0)
+        return log_prob
 
     def _mean(self) -> Tensor:
-        made: Tensor = self.rate + 0.0
-        return made
+        mean: Tensor = self.rate + 0.0
+        return mean
 
     def _variance(self) -> Tensor:
-        made: Tensor = self.rate + 0.0
-        return made
+        variance: Tensor = self.rate + 0.0
+        return variance
 
     def _mode(self) -> Tensor:
         return floor(self.rate)

@@ -30,9 +30,9 @@ from byparts_tf_contrib.distributions.of_others import RelaxedOneHotCategorical
 class ExpRelaxedOneHotCategorical(RelaxedOneHotCategorical):
     """The logarithms of draws of `RelaxedOneHotCategorical`."""
 
-    def __init__(self, temperature: Any, *given: Any, **named: Any) -> None:
+    def __init__(self, temperature: Any, *arguments: Any, **named: Any) -> None:
         named.setdefault("name", "ExpRelaxedOneHotCategorical")
-        super().__init__(temperature, *given, **named)
+        super().__init__(temperature, *arguments, **named)
 
     def _sample_n(self, n: Any, seed: Any = None) -> Any:
         return log(super()._sample_n(n, seed))
@@ -152,14 +152,14 @@ class QuantizedDistribution(Distribution):
         return self.distribution.event_shape_tensor()
 
     def _sample_n(self, n: Any, seed: Any = None) -> Any:
-        made = ceil(self.distribution.sample(n, seed))
-        made = made if self._low is None else maximum(made, self._low)
-        return made if self._high is None else minimum(made, self._high)
+        draws = ceil(self.distribution.sample(n, seed))
+        draws = draws if self._low is None else maximum(draws, self._low)
+        return draws if self._high is None else minimum(draws, self._high)
 
     def _cdf(self, x: Any) -> Any:
-        made = self.distribution.cdf(x)
-        made = made if self._low is None else where_v2(x < self._low, 0.0 * made, made)
-        return made if self._high is None else where_v2(x < self._high, made, 0.0 * made + 1.0)
+        cdf = self.distribution.cdf(x)
+        cdf = cdf if self._low is None else where_v2(x < self._low, 0.0 * cdf, cdf)
+        return cdf if self._high is None else where_v2(x < self._high, cdf, 0.0 * cdf + 1.0)
 
     def _prob(self, x: Any) -> Any:
         return self._cdf(x) - self._cdf(x - 1.0)

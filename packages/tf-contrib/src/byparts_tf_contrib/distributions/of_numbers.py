@@ -46,17 +46,17 @@ class OfNumbers(Distribution):
     """
 
     def __init__(
-        self, name: str, flags: tuple[bool, bool], given: dict[str, Any], **more: Any
+        self, name: str, flags: tuple[bool, bool], arguments: dict[str, Any], **more: Any
     ) -> None:
-        scope, made = parameters(name, **given)
-        own = [t for t in made.values() if t is not None]
+        scope, tensors = parameters(name, **arguments)
+        own = [t for t in tensors.values() if t is not None]
         more.setdefault("dtype", own[0].dtype.base_dtype)
         more.setdefault("reparameterization_type", FULLY_REPARAMETERIZED)
-        kept = {**given, "validate_args": flags[0], "allow_nan_stats": flags[1], "name": name}
+        kept = {**arguments, "validate_args": flags[0], "allow_nan_stats": flags[1], "name": name}
         super().__init__(
             validate_args=flags[0], allow_nan_stats=flags[1], parameters=kept, name=scope, **more
         )
-        for key, t in made.items():
+        for key, t in tensors.items():
             setattr(self, f"_{key}" if hasattr(type(self), key) else key, t)
         self._whole: Tensor = sum_of(own)
 
@@ -68,8 +68,8 @@ class OfNumbers(Distribution):
 
     def _spread(self, x: Tensor) -> Tensor:
         """A parameter in the shape of all."""
-        made: Tensor = x + zeros_like(self._whole)
-        return made
+        spread: Tensor = x + zeros_like(self._whole)
+        return spread
 
     def _uniform(self, n: Any, seed: Any, low: Any = 0.0) -> Tensor:
         """Numbers above `low`, which is 0 or -1, and below 1."""
@@ -78,10 +78,10 @@ class OfNumbers(Distribution):
 
 def sum_of(tensors: list[Tensor]) -> Tensor:
     """The sum of tensors, repeated to one shape."""
-    made = tensors[0]
+    total = tensors[0]
     for t in tensors[1:]:
-        made = made + t
-    return made
+        total = total + t
+    return total
 
 
 @distribution_symbol("Normal")
@@ -102,44 +102,44 @@ class Normal(OfNumbers):
         super().__init__(name, (validate_args, allow_nan_stats), {"loc": loc, "scale": scale})
 
     def _z(self, x: Tensor) -> Tensor:
-        made: Tensor = (x - self.loc) / self.scale
-        return made
+        z: Tensor = (x - self.loc) / self.scale
+        return z
 
     def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         drawn = random_normal(self._size(n), dtype=self.dtype, seed=seed)
-        made: Tensor = drawn * self.scale + self.loc
-        return made
+        draws: Tensor = drawn * self.scale + self.loc
+        return draws
 
     def _log_prob(self, x: Tensor) -> Tensor:
-        made: Tensor = -0.5 * square(self._z(x)) - (_HALF_LOG_2_PI + log(self.scale))
-        return made
+        log_prob: Tensor = -0.5 * square(self._z(x)) - (_HALF_LOG_2_PI + log(self.scale))
+        return log_prob
 
     def _cdf(self, x: Tensor) -> Tensor:
-        made: Tensor = 0.5 * erfc(-self._z(x) / math.sqrt(2.0))
-        return made
+        cdf: Tensor = 0.5 * erfc(-self._z(x) / math.sqrt(2.0))
+        return cdf
 
     def _entropy(self) -> Tensor:
-        made: Tensor = 0.5 + _HALF_LOG_2_PI + log(self._spread(self.scale) - 0.0 * self.loc)
-        return made
+        entropy: Tensor = 0.5 + _HALF_LOG_2_PI + log(self._spread(self.scale) - 0.0 * self.loc)
+        return entropy
 
     def _mean(self) -> Tensor:
-        made: Tensor = self.loc * ones_like(self.scale)
-        return made
+        mean: Tensor = self.loc * ones_like(self.scale)
+        return mean
 
     def _mode(self) -> Tensor:
         return self._mean()
 
     def _stddev(self) -> Tensor:
-        made: Tensor = self.scale * ones_like(self.loc)
-        return made
+        stddev: Tensor = self.scale * ones_like(self.loc)
+        return stddev
 
 
 @RegisterKL(Normal, Normal)
 def _normals(a: Normal, b: Normal, name: Any = None) -> Tensor:
     ratio = square(a.scale / b.scale)
     distance = square(a.loc - b.loc) / (2.0 * square(b.scale))
-    made: Tensor = distance + 0.5 * (ratio - 1.0 - log(ratio))
-    return made
+    divergence: Tensor = distance + 0.5 * (ratio - 1.0 - log(ratio))
+    return divergence
 
 
 @distribution_symbol("Laplace")
@@ -162,25 +162,25 @@ class Laplace(OfNumbers):
     def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         least = np.nextafter(self.dtype.as_numpy_dtype(-1.0), self.dtype.as_numpy_dtype(0.0))
         u = self._uniform(n, seed, float(least))
-        made: Tensor = self.loc - self.scale * sign(u) * log1p(-absolute(u))
-        return made
+        draws: Tensor = self.loc - self.scale * sign(u) * log1p(-absolute(u))
+        return draws
 
     def _z(self, x: Tensor) -> Tensor:
-        made: Tensor = (x - self.loc) / self.scale
-        return made
+        z: Tensor = (x - self.loc) / self.scale
+        return z
 
     def _log_prob(self, x: Tensor) -> Tensor:
-        made: Tensor = -absolute(self._z(x)) - math.log(2.0) - log(self.scale)
-        return made
+        log_prob: Tensor = -absolute(self._z(x)) - math.log(2.0) - log(self.scale)
+        return log_prob
 
     def _cdf(self, x: Tensor) -> Tensor:
         z = self._z(x)
-        made: Tensor = 0.5 * (1.0 + sign(z) * (1.0 - exp(-absolute(z))))
-        return made
+        cdf: Tensor = 0.5 * (1.0 + sign(z) * (1.0 - exp(-absolute(z))))
+        return cdf
 
     def _entropy(self) -> Tensor:
-        made: Tensor = math.log(2.0) + 1 + log(self.scale + zeros_like(self.loc))
-        return made
+        entropy: Tensor = math.log(2.0) + 1 + log(self.scale + zeros_like(self.loc))
+        return entropy
 
     def _mean(self) -> Tensor:
         return self._spread(self.loc)
@@ -195,13 +195,13 @@ class Laplace(OfNumbers):
 @RegisterKL(Laplace, Laplace)
 def _laplaces(a: Laplace, b: Laplace, name: Any = None) -> Tensor:
     distance = absolute(a.loc - b.loc)
-    made: Tensor = (
+    divergence: Tensor = (
         -log(a.scale / b.scale)
         + distance / b.scale
         + a.scale / b.scale * exp(-distance / a.scale)
         - 1.0
     )
-    return made
+    return divergence
 
 
 @distribution_symbol("Uniform")
@@ -223,17 +223,17 @@ class Uniform(OfNumbers):
 
     def range(self, name: str = "range") -> Tensor:
         """high - low."""
-        made: Tensor = self.high - self.low
-        return made
+        extent: Tensor = self.high - self.low
+        return extent
 
     def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
-        made: Tensor = self.low + self.range() * self._uniform(n, seed)
-        return made
+        draws: Tensor = self.low + self.range() * self._uniform(n, seed)
+        return draws
 
     def _prob(self, x: Tensor) -> Tensor:
         inside = logical_and(x >= self.low, x < self.high)
-        made: Tensor = cast(inside, self.dtype) * ones_like(self._whole) / self.range()
-        return made
+        prob: Tensor = cast(inside, self.dtype) * ones_like(self._whole) / self.range()
+        return prob
 
     def _cdf(self, x: Tensor) -> Tensor:
         whole = x + zeros_like(self._whole)
@@ -246,12 +246,12 @@ class Uniform(OfNumbers):
         return log(self.range())
 
     def _mean(self) -> Tensor:
-        made: Tensor = (self.low + self.high) / 2.0
-        return made
+        mean: Tensor = (self.low + self.high) / 2.0
+        return mean
 
     def _stddev(self) -> Tensor:
-        made: Tensor = self.range() / math.sqrt(12.0)
-        return made
+        stddev: Tensor = self.range() / math.sqrt(12.0)
+        return stddev
 
 
 @RegisterKL(Uniform, Uniform)
@@ -278,42 +278,42 @@ class StudentT(OfNumbers):
         allow_nan_stats: bool = True,
         name: str = "StudentT",
     ) -> None:
-        given = {"df": df, "loc": loc, "scale": scale}
-        super().__init__(name, (validate_args, allow_nan_stats), given)
+        arguments = {"df": df, "loc": loc, "scale": scale}
+        super().__init__(name, (validate_args, allow_nan_stats), arguments)
 
     def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         normal = random_normal(self._size(n), dtype=self.dtype, seed=seed)
         df = self.df + 0.0 * self._whole
         chi = random_gamma([n], 0.5 * df, 0.5 * ones_like(df), self.dtype, seed)
-        made: Tensor = normal * rsqrt(chi / df) * self.scale + self.loc
-        return made
+        draws: Tensor = normal * rsqrt(chi / df) * self.scale + self.loc
+        return draws
 
     def _log_prob(self, x: Tensor) -> Tensor:
         y = (x - self.loc) / self.scale
         half = 0.5 * self.df
         norm = log(absolute(self.scale)) + 0.5 * log(self.df) + 0.5 * math.log(math.pi)
         norm += lgamma(half) - lgamma(half + 0.5)
-        made: Tensor = -0.5 * (self.df + 1.0) * log1p(square(y) / self.df) - norm
-        return made
+        log_prob: Tensor = -0.5 * (self.df + 1.0) * log1p(square(y) / self.df) - norm
+        return log_prob
 
     def _entropy(self) -> Tensor:
         half, more = 0.5 * self.df, 0.5 * (self.df + 1.0)
         beta = lgamma(half) + math.lgamma(0.5) - lgamma(more)
-        made: Tensor = (
+        entropy: Tensor = (
             log(absolute(self.scale) + zeros_like(self._whole))
             + 0.5 * log(self.df)
             + beta
             + more * (digamma(more) - digamma(half))
         )
-        return made
+        return entropy
 
     def _mean(self) -> Tensor:
         mean = self.loc + 0.0 * self._whole
         return where(self.df + zeros_like(mean) > 1.0, mean, zeros_like(mean) + np.nan)
 
     def _mode(self) -> Tensor:
-        made: Tensor = self.loc + 0.0
-        return made
+        mode: Tensor = self.loc + 0.0
+        return mode
 
     def _variance(self) -> Tensor:
         df = self.df + zeros_like(self._whole)

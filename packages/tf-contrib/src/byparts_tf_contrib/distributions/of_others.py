@@ -48,8 +48,8 @@ class RelaxedOneHotCategorical(OfClasses):
         self.temperature = convert_to_tensor(temperature, self.dtype)
 
     def _event_shape_tensor(self) -> Tensor:
-        made: Tensor = shape_of(self._whole)[-1:]
-        return made
+        shape: Tensor = shape_of(self._whole)[-1:]
+        return shape
 
     def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         size = concat([[n], shape_of(self._whole)], 0)
@@ -61,8 +61,8 @@ class RelaxedOneHotCategorical(OfClasses):
         count = cast(self.event_size, self.dtype)
         norm = lgamma(count) + (count - 1.0) * log(self.temperature)
         inner = log_softmax(self.logits - log(x) * self.temperature)
-        made: Tensor = norm + reduce_sum(inner - log(x), -1)
-        return made
+        log_prob: Tensor = norm + reduce_sum(inner - log(x), -1)
+        return log_prob
 
 
 @distribution_symbol("Independent")
@@ -88,8 +88,8 @@ class Independent(Distribution):
 
     def _batch_shape_tensor(self) -> Tensor:
         whole = self.distribution.batch_shape_tensor()
-        made: Tensor = whole[: shape_of(whole)[0] - self.reinterpreted_batch_ndims]
-        return made
+        shape: Tensor = whole[: shape_of(whole)[0] - self.reinterpreted_batch_ndims]
+        return shape
 
     def _event_shape_tensor(self) -> Tensor:
         whole = self.distribution.batch_shape_tensor()
@@ -167,25 +167,25 @@ class Mixture(Distribution):
         probs = self.cat.probs
         for _ in range(extra):
             probs = probs[..., None, :]
-        made: Tensor = probs
-        return made
+        chances: Tensor = probs
+        return chances
 
     def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         which = self.cat.sample(n, seed)
-        made = self.components[0].sample(n, seed)
+        draws = self.components[0].sample(n, seed)
         extra = self.event_shape.ndims or 0
         for i, component in enumerate(self.components[1:], 1):
             mine = which >= i
             for _ in range(extra):
                 mine = mine[..., None]
             other = component.sample(n, None if seed is None else seed + i)
-            made = where_v2(mine, other, made)
-        return made
+            draws = where_v2(mine, other, draws)
+        return draws
 
     def _log_prob(self, x: Tensor) -> Tensor:
         each = stack([c.log_prob(x) for c in self.components], -1)
-        made: Tensor = reduce_logsumexp(each + log_softmax(self.cat.logits), -1)
-        return made
+        log_prob: Tensor = reduce_logsumexp(each + log_softmax(self.cat.logits), -1)
+        return log_prob
 
     def _mean(self) -> Tensor:
         extra = self.event_shape.ndims or 0
@@ -214,19 +214,19 @@ class Deterministic(OfNumbers):
         return broadcast_to(self.loc, self._size(n))
 
     def _prob(self, x: Tensor) -> Tensor:
-        made: Tensor = cast(absolute(x - self.loc) <= 0.0, self.dtype)
-        return made
+        prob: Tensor = cast(absolute(x - self.loc) <= 0.0, self.dtype)
+        return prob
 
     def _entropy(self) -> Tensor:
         return zeros_like(self.loc)
 
     def _mean(self) -> Tensor:
-        made: Tensor = self.loc + 0.0
-        return made
+        mean: Tensor = self.loc + 0.0
+        return mean
 
     def _mode(self) -> Tensor:
-        made: Tensor = self.loc + 0.0
-        return made
+        mode: Tensor = self.loc + 0.0
+        return mode
 
     def _variance(self) -> Tensor:
         return zeros_like(self.loc)

@@ -43,8 +43,8 @@ class _Located(OfNumbers):
         allow_nan_stats: bool = True,
         name: str | None = None,
     ) -> None:
-        given = {"loc": loc, "scale": scale}
-        super().__init__(name or type(self).__name__, (validate_args, allow_nan_stats), given)
+        arguments = {"loc": loc, "scale": scale}
+        super().__init__(name or type(self).__name__, (validate_args, allow_nan_stats), arguments)
 
     def _z(self, x: Any) -> Any:
         return (x - self.loc) / self.scale
@@ -153,8 +153,8 @@ class InverseGamma(OfNumbers):
         allow_nan_stats: bool = True,
         name: str = "InverseGamma",
     ) -> None:
-        given = {"concentration": concentration, "rate": rate}
-        super().__init__(name, (validate_args, allow_nan_stats), given)
+        arguments = {"concentration": concentration, "rate": rate}
+        super().__init__(name, (validate_args, allow_nan_stats), arguments)
 
     def _sample_n(self, n: Any, seed: Any = None) -> Any:
         a = self._spread(self.concentration)

@@ -36,12 +36,12 @@ class _OfVectors(OfNumbers):
     """A distribution whose parameters' last axis is that of a draw."""
 
     def _batch_shape_tensor(self) -> Tensor:
-        made: Tensor = shape_of(self._whole)[:-1]
-        return made
+        shape: Tensor = shape_of(self._whole)[:-1]
+        return shape
 
     def _event_shape_tensor(self) -> Tensor:
-        made: Tensor = shape_of(self._whole)[-1:]
-        return made
+        shape: Tensor = shape_of(self._whole)[-1:]
+        return shape
 
 
 @distribution_symbol("Dirichlet")
@@ -67,37 +67,37 @@ class Dirichlet(_OfVectors):
 
     def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         drawn = random_gamma([n], self.concentration, None, self.dtype, seed)
-        made: Tensor = drawn / reduce_sum(drawn, -1, True)
-        return made
+        draws: Tensor = drawn / reduce_sum(drawn, -1, True)
+        return draws
 
     def _log_prob(self, x: Tensor) -> Tensor:
         a = self.concentration
-        made: Tensor = reduce_sum((a - 1.0) * log(x), -1) - lbeta(a)
-        return made
+        log_prob: Tensor = reduce_sum((a - 1.0) * log(x), -1) - lbeta(a)
+        return log_prob
 
     def _entropy(self) -> Tensor:
         a, total = self.concentration, self.total_concentration
         count = cast(shape_of(a)[-1], self.dtype)
-        made: Tensor = (
+        entropy: Tensor = (
             lbeta(a) + (total - count) * digamma(total) - reduce_sum((a - 1.0) * digamma(a), -1)
         )
-        return made
+        return entropy
 
     def _mean(self) -> Tensor:
-        made: Tensor = self.concentration / self.total_concentration[..., None]
-        return made
+        mean: Tensor = self.concentration / self.total_concentration[..., None]
+        return mean
 
     def _variance(self) -> Tensor:
         mean, total = self._mean(), self.total_concentration[..., None]
-        made: Tensor = mean * (1.0 - mean) / (1.0 + total)
-        return made
+        variance: Tensor = mean * (1.0 - mean) / (1.0 + total)
+        return variance
 
 
 @RegisterKL(Dirichlet, Dirichlet)
 def _dirichlets(a: Dirichlet, b: Dirichlet, name: Any = None) -> Tensor:
     slope = digamma(a.concentration) - digamma(a.total_concentration[..., None])
-    made: Tensor = reduce_sum((a.concentration - b.concentration) * slope, -1)
-    return made - lbeta(a.concentration) + lbeta(b.concentration)  # type: ignore[no-any-return]
+    divergence: Tensor = reduce_sum((a.concentration - b.concentration) * slope, -1)
+    return divergence - lbeta(a.concentration) + lbeta(b.concentration)  # type: ignore[no-any-return]
 
 
 @distribution_symbol("MultivariateNormalDiag")
@@ -113,18 +113,18 @@ class MultivariateNormalDiag(_OfVectors):
         allow_nan_stats: bool = True,
         name: str = "MultivariateNormalDiag",
     ) -> None:
-        given = {"loc": loc, "diag": scale_diag, "times": scale_identity_multiplier}
+        arguments = {"loc": loc, "diag": scale_diag, "times": scale_identity_multiplier}
         if loc is None and scale_diag is None:
             raise ValueError("Must specify one or both of `loc`, `scale_diag`.")
-        _, made = parameters(name, **given)
-        diag = made["diag"]
+        _, tensors = parameters(name, **arguments)
+        diag = tensors["diag"]
         if diag is None:
-            diag = ones_like(made["loc"])
-            if made["times"] is not None:
-                diag = diag * made["times"][..., None]
-        elif made["times"] is not None:
-            diag = diag + made["times"][..., None]
-        where_ = zeros_like(diag) if made["loc"] is None else made["loc"]
+            diag = ones_like(tensors["loc"])
+            if tensors["times"] is not None:
+                diag = diag * tensors["times"][..., None]
+        elif tensors["times"] is not None:
+            diag = diag + tensors["times"][..., None]
+        where_ = zeros_like(diag) if tensors["loc"] is None else tensors["loc"]
         flags = validate_args, allow_nan_stats
         super().__init__(name, flags, {"loc": where_, "scale_diag": diag})
 
@@ -139,8 +139,8 @@ class MultivariateNormalDiag(_OfVectors):
     def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         size = concat([[n], shape_of(self._whole)], 0)
         drawn = random_normal(size, dtype=self.dtype, seed=seed)
-        made: Tensor = drawn * self.scale_diag + self.loc
-        return made
+        draws: Tensor = drawn * self.scale_diag + self.loc
+        return draws
 
     def _normal(self) -> Normal:
         return Normal(self.loc + 0.0 * self._whole, self.scale_diag + 0.0 * self._whole)
@@ -148,23 +148,23 @@ class MultivariateNormalDiag(_OfVectors):
     def _log_prob(self, x: Tensor) -> Tensor:
         z = (x - self.loc) / self.scale_diag
         size = log(absolute(self.scale_diag)) + 0.0 * self._whole
-        made: Tensor = reduce_sum(-0.5 * square(z) - 0.5 * math.log(2.0 * math.pi) - size, -1)
-        return made
+        log_prob: Tensor = reduce_sum(-0.5 * square(z) - 0.5 * math.log(2.0 * math.pi) - size, -1)
+        return log_prob
 
     def _entropy(self) -> Tensor:
         size = log(absolute(self.scale_diag)) + 0.0 * self._whole
         return reduce_sum(0.5 + 0.5 * math.log(2.0 * math.pi) + size, -1)
 
     def _mean(self) -> Tensor:
-        made: Tensor = self.loc + 0.0 * self._whole
-        return made
+        mean: Tensor = self.loc + 0.0 * self._whole
+        return mean
 
     def _mode(self) -> Tensor:
         return self._mean()
 
     def _stddev(self) -> Tensor:
-        made: Tensor = absolute(self.scale_diag) + 0.0 * self._whole
-        return made
+        stddev: Tensor = absolute(self.scale_diag) + 0.0 * self._whole
+        return stddev
 
     def _covariance(self) -> Tensor:
         return matrix_diag(square(self._stddev()))
@@ -195,63 +195,63 @@ class MultivariateNormalTriL(Distribution):
         allow_nan_stats: bool = True,
         name: str = "MultivariateNormalTriL",
     ) -> None:
-        given = {"loc": loc, "scale_tril": scale_tril}
-        scope, made = parameters(name, **given)
-        self.scale_tril: Tensor = made["scale_tril"]
+        arguments = {"loc": loc, "scale_tril": scale_tril}
+        scope, tensors = parameters(name, **arguments)
+        self.scale_tril: Tensor = tensors["scale_tril"]
         self.loc: Tensor = (
-            zeros_like(self.scale_tril[..., 0]) if made["loc"] is None else made["loc"]
+            zeros_like(self.scale_tril[..., 0]) if tensors["loc"] is None else tensors["loc"]
         )
         super().__init__(
             self.scale_tril.dtype.base_dtype,
             FULLY_REPARAMETERIZED,
             validate_args,
             allow_nan_stats,
-            {**given, "name": name},
+            {**arguments, "name": name},
             name=scope,
         )
         self._whole: Tensor = self.loc + 0.0 * self.scale_tril[..., 0]
 
     def _batch_shape_tensor(self) -> Tensor:
-        made: Tensor = shape_of(self._whole)[:-1]
-        return made
+        shape: Tensor = shape_of(self._whole)[:-1]
+        return shape
 
     def _event_shape_tensor(self) -> Tensor:
-        made: Tensor = shape_of(self._whole)[-1:]
-        return made
+        shape: Tensor = shape_of(self._whole)[-1:]
+        return shape
 
     def _factor(self) -> Tensor:
         """The factor, for each of the batch."""
-        made: Tensor = self.scale_tril + 0.0 * self._whole[..., None]
-        return made
+        factor: Tensor = self.scale_tril + 0.0 * self._whole[..., None]
+        return factor
 
     def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         size = concat([[n], shape_of(self._whole)], 0)
         drawn = random_normal(size, dtype=self.dtype, seed=seed)
-        made: Tensor = matmul(self._factor(), drawn[..., None])[..., 0] + self.loc
-        return made
+        draws: Tensor = matmul(self._factor(), drawn[..., None])[..., 0] + self.loc
+        return draws
 
     def _log_size(self) -> Tensor:
         return reduce_sum(log(absolute(matrix_diag_part(self._factor()))), -1)
 
     def _norm(self) -> Tensor:
         count = cast(shape_of(self._whole)[-1], self.dtype)
-        made: Tensor = self._log_size() + 0.5 * math.log(2.0 * math.pi) * count
-        return made
+        norm: Tensor = self._log_size() + 0.5 * math.log(2.0 * math.pi) * count
+        return norm
 
     def _log_prob(self, x: Tensor) -> Tensor:
         away = x - self.loc
         factor = self._factor() + 0.0 * away[..., None]
         z = matrix_triangular_solve(factor, away[..., None])[..., 0]
-        made: Tensor = -0.5 * reduce_sum(square(z), -1) - self._norm()
-        return made
+        log_prob: Tensor = -0.5 * reduce_sum(square(z), -1) - self._norm()
+        return log_prob
 
     def _entropy(self) -> Tensor:
-        made: Tensor = self._norm() + 0.5 * cast(shape_of(self._whole)[-1], self.dtype)
-        return made
+        entropy: Tensor = self._norm() + 0.5 * cast(shape_of(self._whole)[-1], self.dtype)
+        return entropy
 
     def _mean(self) -> Tensor:
-        made: Tensor = self._whole + 0.0
-        return made
+        mean: Tensor = self._whole + 0.0
+        return mean
 
     def _mode(self) -> Tensor:
         return self._mean()
@@ -269,8 +269,8 @@ def _triangles(a: MultivariateNormalTriL, b: MultivariateNormalTriL, name: Any =
     away = matrix_triangular_solve(b._factor(), (b.loc - a.loc)[..., None])
     count = cast(shape_of(a._whole)[-1], a.dtype)
     squares = reduce_sum(square(ratio), [-2, -1]) + reduce_sum(square(away), [-2, -1])
-    made: Tensor = b._log_size() - a._log_size() + 0.5 * (squares - count)
-    return made
+    divergence: Tensor = b._log_size() - a._log_size() + 0.5 * (squares - count)
+    return divergence
 
 
 @distribution_symbol("MultivariateNormalFullCovariance")

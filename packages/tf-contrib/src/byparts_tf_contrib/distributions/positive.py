@@ -36,8 +36,8 @@ class Gamma(OfNumbers):
         allow_nan_stats: bool = True,
         name: str = "Gamma",
     ) -> None:
-        given = {"concentration": concentration, "rate": rate}
-        super().__init__(name, (validate_args, allow_nan_stats), given)
+        arguments = {"concentration": concentration, "rate": rate}
+        super().__init__(name, (validate_args, allow_nan_stats), arguments)
 
     def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         a, b = self._spread(self.concentration), self.rate
@@ -45,21 +45,21 @@ class Gamma(OfNumbers):
 
     def _log_prob(self, x: Tensor) -> Tensor:
         a, b = self.concentration, self.rate
-        made: Tensor = (a - 1.0) * log(x) - b * x - (lgamma(a) - a * log(b))
-        return made
+        log_prob: Tensor = (a - 1.0) * log(x) - b * x - (lgamma(a) - a * log(b))
+        return log_prob
 
     def _entropy(self) -> Tensor:
         a = self.concentration
-        made: Tensor = a - log(self.rate) + lgamma(a) + (1.0 - a) * digamma(a)
-        return made
+        entropy: Tensor = a - log(self.rate) + lgamma(a) + (1.0 - a) * digamma(a)
+        return entropy
 
     def _mean(self) -> Tensor:
-        made: Tensor = self.concentration / self.rate
-        return made
+        mean: Tensor = self.concentration / self.rate
+        return mean
 
     def _variance(self) -> Tensor:
-        made: Tensor = self.concentration / square(self.rate)
-        return made
+        variance: Tensor = self.concentration / square(self.rate)
+        return variance
 
     def _mode(self) -> Tensor:
         mode = (self.concentration - 1.0) / self.rate
@@ -69,7 +69,7 @@ class Gamma(OfNumbers):
 
 @RegisterKL(Gamma, Gamma)
 def _gammas(a: Gamma, b: Gamma, name: Any = None) -> Tensor:
-    made: Tensor = (
+    divergence: Tensor = (
         (a.concentration - b.concentration) * digamma(a.concentration)
         + lgamma(b.concentration)
         - lgamma(a.concentration)
@@ -77,7 +77,7 @@ def _gammas(a: Gamma, b: Gamma, name: Any = None) -> Tensor:
         - b.concentration * log(b.rate)
         + a.concentration * (b.rate / a.rate - 1.0)
     )
-    return made
+    return divergence
 
 
 @distribution_symbol("Exponential")
@@ -97,8 +97,8 @@ class Exponential(Gamma):
 
     def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         least = float(np.finfo(self.dtype.as_numpy_dtype).tiny)
-        made: Tensor = -log(maximum(self._uniform(n, seed), least)) / self.rate
-        return made
+        draws: Tensor = -log(maximum(self._uniform(n, seed), least)) / self.rate
+        return draws
 
     def _cdf(self, x: Tensor) -> Tensor:
         return -expm1(-self.rate * x)  # type: ignore[no-any-return]
@@ -119,8 +119,8 @@ class Beta(OfNumbers):
         allow_nan_stats: bool = True,
         name: str = "Beta",
     ) -> None:
-        given = {"concentration1": concentration1, "concentration0": concentration0}
-        super().__init__(name, (validate_args, allow_nan_stats), given)
+        arguments = {"concentration1": concentration1, "concentration0": concentration0}
+        super().__init__(name, (validate_args, allow_nan_stats), arguments)
 
     @property
     def total_concentration(self) -> Tensor:
@@ -134,46 +134,46 @@ class Beta(OfNumbers):
             random_gamma([n], a, None, self.dtype, seed),
             random_gamma([n], b, None, self.dtype, other),
         )
-        made: Tensor = x / (x + y)
-        return made
+        draws: Tensor = x / (x + y)
+        return draws
 
     def log_norm(self) -> Tensor:
         """The logarithm of the integral of what is normed."""
         a, b = self.concentration1, self.concentration0
-        made: Tensor = lgamma(a) + lgamma(b) - lgamma(self._whole)
-        return made
+        log_norm: Tensor = lgamma(a) + lgamma(b) - lgamma(self._whole)
+        return log_norm
 
     def _log_prob(self, x: Tensor) -> Tensor:
         a, b = self.concentration1, self.concentration0
-        made: Tensor = (a - 1.0) * log(x) + (b - 1.0) * log1p(-x) - self.log_norm()
-        return made
+        log_prob: Tensor = (a - 1.0) * log(x) + (b - 1.0) * log1p(-x) - self.log_norm()
+        return log_prob
 
     def _entropy(self) -> Tensor:
         a, b = self.concentration1, self.concentration0
-        made: Tensor = (
+        entropy: Tensor = (
             self.log_norm()
             - (a - 1.0) * digamma(a)
             - (b - 1.0) * digamma(b)
             + (self._whole - 2.0) * digamma(self._whole)
         )
-        return made
+        return entropy
 
     def _mean(self) -> Tensor:
-        made: Tensor = self.concentration1 / self._whole
-        return made
+        mean: Tensor = self.concentration1 / self._whole
+        return mean
 
     def _variance(self) -> Tensor:
-        made: Tensor = self._mean() * (1.0 - self._mean()) / (1.0 + self._whole)
-        return made
+        variance: Tensor = self._mean() * (1.0 - self._mean()) / (1.0 + self._whole)
+        return variance
 
     def _mode(self) -> Tensor:
-        made: Tensor = (self.concentration1 - 1.0) / (self._whole - 2.0)
-        return made
+        mode: Tensor = (self.concentration1 - 1.0) / (self._whole - 2.0)
+        return mode
 
 
 @RegisterKL(Beta, Beta)
 def _betas(a: Beta, b: Beta, name: Any = None) -> Tensor:
-    made: Tensor = b.log_norm() - a.log_norm()
+    divergence: Tensor = b.log_norm() - a.log_norm()
     for x, y in (
         (a.concentration1, b.concentration1),
         (a.concentration0, b.concentration0),
@@ -181,5 +181,5 @@ def _betas(a: Beta, b: Beta, name: Any = None) -> Tensor:
     ):
         total = a.total_concentration
         slope = digamma(total) if y is total else digamma(x)
-        made = made + (x - y) * slope
-    return made
+        divergence = divergence + (x - y) * slope
+    return divergence

@@ -42,8 +42,8 @@ def _projected(x: Value, transforms: Value, size: Any, bilinear: bool) -> Value:
         )
         row = ops.cast(ops.clip(y, 0.0, float(height - 1)), "i32")
         column = ops.cast(ops.clip(x_, 0.0, float(width - 1)), "i32")
-        found = ops.gather(flat, start + row * width + column)
-        return ops.select(ops.expand_dims(inside, 3), found, ops.zeros_like(found))
+        picked = ops.gather(flat, start + row * width + column)
+        return ops.select(ops.expand_dims(inside, 3), picked, ops.zeros_like(picked))
 
     if not bilinear:
         return pixels(half_away(ys), half_away(xs))
@@ -62,8 +62,8 @@ def _places(t: Value, rows: int, columns: int) -> tuple[Value, Value]:
 
     def along(first: int) -> Value:
         a, b, *c = [ops.reshape(t[:, first + i], [-1, 1, 1]) for i in range(3 if first < 6 else 2)]
-        made = a * across + b * down
-        return made + (c[0] if c else 1.0)
+        weighted = a * across + b * down
+        return weighted + (c[0] if c else 1.0)
 
     depth_of = along(6)
     return along(3) / depth_of, along(0) / depth_of
@@ -117,12 +117,12 @@ def transform(
         batch = expand_dims(batch, 0) if rank == 3 else batch
         t = expand_dims(t, 0) if len(t.dims) == 1 else t
         size = shape_of(batch)[1:3] if output_shape is None else output_shape
-        made = _PROJECTED(
+        projected = _PROJECTED(
             batch, t, convert_to_tensor(size, int32), bilinear=interpolation.upper() == "BILINEAR"
         )
         if rank == 2:
-            return squeeze(made, [0, 3])
-        return squeeze(made, [0]) if rank == 3 else made
+            return squeeze(projected, [0, 3])
+        return squeeze(projected, [0]) if rank == 3 else projected
 
 
 @symbol("contrib.image.angles_to_projective_transforms")
@@ -200,8 +200,8 @@ def _in_yiq(x: Value, hue: Value, saturation: Value, value: Value) -> Value:
         for k in range(3)
     ]
     u, w = [ops.cast(t, x.type.dtype) for t in turned]
-    made = ops.concat([y, u * i - w * q, w * i + u * q], -1) * ops.cast(value, x.type.dtype)
-    return ops.matmul(made, ops.constant(_FROM_YIQ.T.astype(np.float32), x.type.dtype))
+    changed = ops.concat([y, u * i - w * q, w * i + u * q], -1) * ops.cast(value, x.type.dtype)
+    return ops.matmul(changed, ops.constant(_FROM_YIQ.T.astype(np.float32), x.type.dtype))
 
 
 _IN_YIQ = Kind("AdjustHsvInYiq", _in_yiq, shape=like_first, gradient=False)
@@ -216,9 +216,9 @@ def adjust_hsv_in_yiq(
     name: Optional[str] = None,
 ) -> Tensor:
     """Images with hue turned (radians), saturation and value scaled, all linear in YIQ."""
-    given = [convert_to_tensor(t, float32) for t in (delta_hue, scale_saturation, scale_value)]
+    changes = [convert_to_tensor(t, float32) for t in (delta_hue, scale_saturation, scale_value)]
     what = name or "adjust_hsv_in_yiq"
-    return adjusted(what, image, lambda x, s: _IN_YIQ(x, *given), saturate=False)
+    return adjusted(what, image, lambda x, s: _IN_YIQ(x, *changes), saturate=False)
 
 
 @symbol("contrib.image.random_hsv_in_yiq")

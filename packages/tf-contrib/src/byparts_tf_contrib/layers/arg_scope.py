@@ -13,8 +13,8 @@ _scopes: list[dict[str, dict[str, Any]]] = [{}]  # function -> argument -> value
 
 
 def _key(function: Any) -> str:
-    found: str = getattr(function, "_arg_scope_key", "")
-    return found or f"{function.__module__}.{function.__name__}"
+    key: str = getattr(function, "_arg_scope_key", "")
+    return key or f"{function.__module__}.{function.__name__}"
 
 
 @symbol("contrib.framework.add_arg_scope", "contrib.slim.add_arg_scope")
@@ -23,8 +23,8 @@ def add_arg_scope(func: Callable[..., Any]) -> Callable[..., Any]:
     key = f"{func.__module__}.{func.__name__}"
 
     @wraps(func)
-    def scoped(*arguments: Any, **given: Any) -> Any:
-        return func(*arguments, **{**_scopes[-1].get(key, {}), **given})
+    def scoped(*arguments: Any, **named: Any) -> Any:
+        return func(*arguments, **{**_scopes[-1].get(key, {}), **named})
 
     scoped._arg_scope_key = key  # type: ignore[attr-defined]  # marks it
     return scoped
@@ -38,20 +38,20 @@ def has_arg_scope(func: Any) -> bool:
 
 @symbol("contrib.framework.arg_scope", "contrib.slim.arg_scope")
 @contextmanager
-def arg_scope(list_ops_or_scope: Any, **given: Any) -> Iterator[Any]:
+def arg_scope(list_ops_or_scope: Any, **named: Any) -> Iterator[Any]:
     """Within the block these functions get these arguments, where a call does not give them.
 
     Args:
         list_ops_or_scope: functions that were marked with `add_arg_scope`; or what an earlier
             block gave, to enter it again.
-        given: arguments by name.
+        named: arguments by name.
 
     Raises:
         TypeError: not a list of functions, or no scope.
         ValueError: a function is not marked; or arguments for an earlier scope.
     """
     if isinstance(list_ops_or_scope, Mapping):
-        if given:
+        if named:
             raise ValueError(
                 "When attempting to re-use a scope by suppling a dictionary, kwargs must be empty."
             )
@@ -66,7 +66,7 @@ def arg_scope(list_ops_or_scope: Any, **given: Any) -> Iterator[Any]:
             if not has_arg_scope(function):
                 name = getattr(function, "__name__", function)
                 raise ValueError(f"{name} is not decorated with @add_arg_scope")
-            scope.setdefault(_key(function), {}).update(given)
+            scope.setdefault(_key(function), {}).update(named)
     _scopes.append(scope)
     try:
         yield scope

@@ -50,7 +50,7 @@ def _of_rank(name: str, convolve: Callable[..., Tensor], *layouts: str) -> Calla
         trainable: bool = True,
         scope: Any = None,
     ) -> Any:
-        given = dict(locals())
+        settings = dict(locals())
         layout = data_format or layouts[0]
         if layout not in layouts:
             raise ValueError(f"{name}: data_format is {' or '.join(layouts)}, and not {layout}")
@@ -58,10 +58,10 @@ def _of_rank(name: str, convolve: Callable[..., Tensor], *layouts: str) -> Calla
             x = convert_to_tensor(inputs)
             channels = channels_of(x, 1 if layout[1] == "C" else -1)
             size = [*sizes(kernel_size, len(layout) - 2, "kernel_size"), channels, num_outputs]
-            w = made_weights("weights", size, weights_initializer or xavier_initializer(), given)
+            w = made_weights("weights", size, weights_initializer or xavier_initializer(), settings)
             steps, gaps = spread(stride, layout), spread(rate, layout)
             y = convolve(x, w, steps, padding, data_format=layout, dilations=gaps)
-            return finished(y, given, num_outputs, layout, entered)
+            return finished(y, settings, num_outputs, layout, entered)
 
     layer.__name__, layer.__module__ = name, __name__
     layer.__doc__ = f"A convolution {layouts[0]}, normalized or with biases, and the activation."
@@ -97,20 +97,20 @@ def conv2d_transpose(
     scope: Any = None,
 ) -> Any:
     """The transpose of `conv2d`: images `stride` times as large."""
-    given = dict(locals())
+    settings = dict(locals())
     with variable_scope(scope, "Conv2d_transpose", [inputs], reuse=reuse) as entered:
         x = convert_to_tensor(inputs)
         channels = channels_of(x, 1 if data_format == "NCHW" else -1)
         size, steps = sizes(kernel_size, 2, "kernel_size"), sizes(stride, 2, "stride")
         shape = [*size, num_outputs, channels]
-        w = made_weights("weights", shape, weights_initializer or xavier_initializer(), given)
+        w = made_weights("weights", shape, weights_initializer or xavier_initializer(), settings)
 
         def extent(n: Any, axis: int) -> Any:
             more = max(size[axis] - steps[axis], 0) if padding.upper() == "VALID" else 0
             return n * steps[axis] + more
 
         y = enlarged(x, w, num_outputs, steps, padding, data_format, extent)
-        return finished(y, given, num_outputs, data_format, entered)
+        return finished(y, settings, num_outputs, data_format, entered)
 
 
 _NAMES = {

@@ -51,5 +51,5 @@ def embed_sequence(
             trainable=trainable,
             collections=keys,
         )
-        found: Tensor = embedding_lookup(table, ids)
-        return found
+        vectors: Tensor = embedding_lookup(table, ids)
+        return vectors

@@ -30,9 +30,9 @@ from byparts_tf_contrib.layers.contrib_initializers import xavier_initializer
 from byparts_tf_keras.layers.layers import flatten as flattened
 
 
-def made_weights(name: str, shape: Any, initializer: Any, given: dict[str, Any]) -> Any:
+def made_weights(name: str, shape: Any, initializer: Any, settings: dict[str, Any]) -> Any:
     """A variable, added to the collections that are named for it."""
-    keys = given["variables_collections"]
+    keys = settings["variables_collections"]
     if isinstance(keys, dict):
         keys = keys.get(name)
     keys = [keys] if isinstance(keys, str) else list(keys or ())
@@ -40,37 +40,39 @@ def made_weights(name: str, shape: Any, initializer: Any, given: dict[str, Any])
         name,
         shape,
         initializer=initializer,
-        regularizer=_penalty(name, given),
-        trainable=given["trainable"],
+        regularizer=_penalty(name, settings),
+        trainable=settings["trainable"],
         collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES, *keys],
     )
 
 
-def _penalty(name: str, given: dict[str, Any]) -> Any:
+def _penalty(name: str, settings: dict[str, Any]) -> Any:
     """The regularizer; what it makes is called as of a layer, whose weights are a kernel."""
-    found = given["biases_regularizer" if name == "biases" else "weights_regularizer"]
-    if not found or name not in ("weights", "biases"):
-        return found
+    regularizer = settings["biases_regularizer" if name == "biases" else "weights_regularizer"]
+    if not regularizer or name not in ("weights", "biases"):
+        return regularizer
     scope = get_default_graph().get_name_scope()
     of = "kernel" if name == "weights" else "bias"
     scope = f"{scope}/{of}/Regularizer/" if scope else f"{of}/Regularizer/"
 
     def penalty(weights: Any) -> Any:
         with name_scope(scope):
-            return found(weights)
+            return regularizer(weights)
 
     return penalty
 
 
-def finished(y: Any, given: dict[str, Any], size: int, layout: Any, scope: Any) -> Any:
+def finished(y: Any, settings: dict[str, Any], size: int, layout: Any, scope: Any) -> Any:
     """With normalization or biases, and the activation; added to collections."""
-    if given["normalizer_fn"] is not None:
-        y = given["normalizer_fn"](y, **(given["normalizer_params"] or {}))
-    elif given["biases_initializer"] is not None:
-        y = bias_add(y, made_weights("biases", [size], given["biases_initializer"], given), layout)
-    if given["activation_fn"] is not None:
-        y = given["activation_fn"](y)
-    return named_output(y, given["outputs_collections"], scope.name)
+    if settings["normalizer_fn"] is not None:
+        y = settings["normalizer_fn"](y, **(settings["normalizer_params"] or {}))
+    elif settings["biases_initializer"] is not None:
+        y = bias_add(
+            y, made_weights("biases", [size], settings["biases_initializer"], settings), layout
+        )
+    if settings["activation_fn"] is not None:
+        y = settings["activation_fn"](y)
+    return named_output(y, settings["outputs_collections"], scope.name)
 
 
 @symbol("contrib.layers.fully_connected", "contrib.slim.fully_connected")
@@ -92,15 +94,15 @@ def fully_connected(
     scope: Any = None,
 ) -> Any:
     """activation_fn(normalizer_fn(inputs W) or inputs W + b), along the last axis."""
-    given = dict(locals())
+    settings = dict(locals())
     with variable_scope(scope, "fully_connected", [inputs], reuse=reuse) as entered:
         x = convert_to_tensor(inputs)
         last = channels_of(x, -1)
         w = made_weights(
-            "weights", [last, num_outputs], weights_initializer or xavier_initializer(), given
+            "weights", [last, num_outputs], weights_initializer or xavier_initializer(), settings
         )
         y = along_last_axis(x, w)
-        return finished(y, given, num_outputs, None, entered)
+        return finished(y, settings, num_outputs, None, entered)
 
 
 def channels_of(x: Tensor, axis: int) -> int:
@@ -109,10 +111,10 @@ def channels_of(x: Tensor, axis: int) -> int:
     Raises:
         ValueError: it is not known.
     """
-    found = None if x.dims is None else x.dims[axis]
-    if found is None:
+    extent = None if x.dims is None else x.dims[axis]
+    if extent is None:
         raise ValueError(f"The channel dimension of the inputs should be defined: {x.shape}")
-    return found
+    return extent
 
 
 def spread(numbers: Any, layout: str) -> list[int]:
@@ -133,8 +135,8 @@ def _pooled(pool: Callable[..., Tensor], doc: str, name: str) -> Callable[..., A
     ) -> Any:
         with name_scope(scope, name, [inputs]) as inside:
             window, steps = spread(kernel_size, data_format), spread(stride, data_format)
-            made = pool(inputs, window, steps, padding, data_format=data_format)
-            return named_output(made, outputs_collections, inside)
+            result = pool(inputs, window, steps, padding, data_format=data_format)
+            return named_output(result, outputs_collections, inside)
 
     pooled.__doc__, pooled.__name__, pooled.__module__ = doc, name, __name__
     return add_arg_scope(pooled)
@@ -157,12 +159,12 @@ def dropout(
 ) -> Any:
     """`nn.dropout`, while training."""
     with variable_scope(scope, "Dropout", [inputs]) as entered:
-        made = smart_cond(
+        result = smart_cond(
             is_training,
             lambda: dropped(inputs, keep_prob, noise_shape, seed),
             lambda: identity(convert_to_tensor(inputs)),
         )
-    return named_output(made, outputs_collections, entered.name)
+    return named_output(result, outputs_collections, entered.name)
 
 
 @symbol("contrib.layers.flatten", "contrib.slim.flatten")

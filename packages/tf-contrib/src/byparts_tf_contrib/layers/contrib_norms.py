@@ -57,11 +57,11 @@ def batch_norm(
         rank = len(x.dims)
         at = 1 if data_format == "NCHW" else rank - 1
         size = [channels_of(x, at)]
-        given = param_initializers, param_regularizers
-        beta, gamma = beta_and_gamma(size, center, scale, trainable, *given)
+        setup = param_initializers, param_regularizers
+        beta, gamma = beta_and_gamma(size, center, scale, trainable, *setup)
         moving = [
-            _parameter("moving_mean", size, Zeros(), False, *given),
-            _parameter("moving_variance", size, Ones(), False, *given),
+            _parameter("moving_mean", size, Zeros(), False, *setup),
+            _parameter("moving_variance", size, Ones(), False, *setup),
         ]
         axes = [a for a in range(rank) if a != at]
         mean, variance = smart_cond(
@@ -95,10 +95,10 @@ def beta_and_gamma(
     regularizers: Any = None,
 ) -> list[Any]:
     """Two variables of a model; `None` for one that is not wanted."""
-    given = trainable, initializers, regularizers
+    setup = trainable, initializers, regularizers
     return [
-        _parameter("beta", size, Zeros(), *given) if center else None,
-        _parameter("gamma", size, Ones(), *given) if scale else None,
+        _parameter("beta", size, Zeros(), *setup) if center else None,
+        _parameter("gamma", size, Ones(), *setup) if scale else None,
     ]
 
 

@@ -60,8 +60,8 @@ def summarize_collection(
     summarizer: Callable[[Any], Any] = summarize_tensor,
 ) -> list[Any]:
     """A summary of each tensor of a collection whose name matches."""
-    found = get_collection(collection)
-    wanted = [t for t in found if name_filter is None or re.match(name_filter, t.op.name)]
+    members = get_collection(collection)
+    wanted = [t for t in members if name_filter is None or re.match(name_filter, t.op.name)]
     return summarize_tensors(wanted, summarizer)
 
 

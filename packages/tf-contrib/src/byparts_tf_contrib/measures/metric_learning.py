@@ -46,15 +46,15 @@ def pairwise_distance(feature: Any, squared: bool = False) -> Tensor:
     squares = maximum(norms + transpose(norms) - 2.0 * matmul(x, x, transpose_b=True), 0.0)
     same = to_float(squares <= 0.0)
     far = squares if squared else sqrt(squares + same * 1e-16)
-    made: Tensor = far * (1.0 - same) * (1.0 - eye(shape(x)[0]))
-    return made
+    distances: Tensor = far * (1.0 - same) * (1.0 - eye(shape(x)[0]))
+    return distances
 
 
 def _alike(labels: Any) -> Tensor:
     """Whether two rows have one label: bool [n, n]."""
     column = reshape(convert_to_tensor(labels), [-1, 1])
-    made: Tensor = equal(column, transpose(column))
-    return made
+    alike: Tensor = equal(column, transpose(column))
+    return alike
 
 
 @_loss
@@ -72,8 +72,8 @@ def triplet_semihard_loss(labels: Any, embeddings: Any, margin: float = 1.0) -> 
     farthest = reduce_max((far - least) * others, 1, keepdims=True) + least
     negative = where(reduce_any(beyond > 0.0, 2), nearest, farthest + zeros_like(far))
     pairs = to_float(alike) - eye(shape(far)[0])
-    made: Tensor = reduce_sum(maximum((margin + far - negative) * pairs, 0.0)) / reduce_sum(pairs)
-    return made
+    loss: Tensor = reduce_sum(maximum((margin + far - negative) * pairs, 0.0)) / reduce_sum(pairs)
+    return loss
 
 
 @_loss
@@ -87,8 +87,8 @@ def lifted_struct_loss(labels: Any, embeddings: Any, margin: float = 1.0) -> Ten
     sums = reduce_sum(exp(gaps[:, None, :] - most[:, :, None]) * others[:, None, :], 2)
     pairs = alike - eye(shape(far)[0])
     each = (most + log(sums + transpose(sums)) + far) * pairs
-    made: Tensor = 0.25 * reduce_sum(square(maximum(each, 0.0))) / (reduce_sum(pairs) / 2.0)
-    return made
+    loss: Tensor = 0.25 * reduce_sum(square(maximum(each, 0.0))) / (reduce_sum(pairs) / 2.0)
+    return loss
 
 
 @_loss
@@ -107,8 +107,8 @@ def npairs_loss(
     wanted = alike / reduce_sum(alike, 1, keepdims=True)
     logits = matmul(anchor, positive, transpose_b=True)
     entropies = softmax_cross_entropy_with_logits_v2(labels=wanted, logits=logits)
-    made: Tensor = 0.25 * reg_lambda * (sizes[0] + sizes[1]) + reduce_mean(entropies)
-    return made
+    loss: Tensor = 0.25 * reg_lambda * (sizes[0] + sizes[1]) + reduce_mean(entropies)
+    return loss
 
 
 @_loss

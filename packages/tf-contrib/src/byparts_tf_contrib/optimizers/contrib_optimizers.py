@@ -98,28 +98,28 @@ class DecoupledWeightDecayExtension:
     Loshchilov and Hutter 2019.  A class derives from this one first, and then from an optimizer.
     """
 
-    def __init__(self, weight_decay: Any, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, weight_decay: Any, **arguments: Any) -> None:
+        super().__init__(**arguments)
         self._weight_decay = weight_decay
         self._decayed: Optional[set[str]] = None
 
-    def minimize(self, *arguments: Any, decay_var_list: Any = None, **given: Any) -> Any:
+    def minimize(self, *arguments: Any, decay_var_list: Any = None, **named: Any) -> Any:
         """Minimize as the optimizer; only the variables in `decay_var_list` shrink."""
         self._decayed = None if not decay_var_list else {v.name for v in decay_var_list}
-        return super().minimize(*arguments, **given)  # type: ignore[misc]  # the optimizer's
+        return super().minimize(*arguments, **named)  # type: ignore[misc]  # the optimizer's
 
-    def apply_gradients(self, *arguments: Any, decay_var_list: Any = None, **given: Any) -> Any:
+    def apply_gradients(self, *arguments: Any, decay_var_list: Any = None, **named: Any) -> Any:
         """Apply gradients as the optimizer; only the variables in `decay_var_list` shrink."""
         if decay_var_list:
             self._decayed = {v.name for v in decay_var_list}
-        return super().apply_gradients(*arguments, **given)  # type: ignore[misc]  # the optimizer's
+        return super().apply_gradients(*arguments, **named)  # type: ignore[misc]  # the optimizer's
 
     def _shrunk(self, var: Any, rows: Any = None) -> Sequence[Any]:
         """Operations that shrink a variable, or the rows of it that get a gradient."""
         if self._decayed is not None and var.name not in self._decayed:
             return []
-        given = self._weight_decay
-        decay = cast(convert_to_tensor(given() if callable(given) else given), var.dtype.base_dtype)
+        share = self._weight_decay
+        decay = cast(convert_to_tensor(share() if callable(share) else share), var.dtype.base_dtype)
         if rows is not None:
             return [scatter_sub(var, rows, decay * gather(var, rows))]
         return [assign_sub(var, decay * var._as_tensor())]
@@ -188,8 +188,8 @@ def extend_with_decoupled_weight_decay(base_optimizer: type) -> type:
     class OptimizerWithDecoupledWeightDecay(DecoupledWeightDecayExtension, base_optimizer):  # type: ignore[misc]  # given at run time
         """The optimizer, with decoupled weight decay."""
 
-        def __init__(self, weight_decay: Any, *arguments: Any, **given: Any) -> None:
-            base_optimizer.__init__(self, *arguments, **given)  # type: ignore[misc]  # as above
+        def __init__(self, weight_decay: Any, *arguments: Any, **named: Any) -> None:
+            base_optimizer.__init__(self, *arguments, **named)  # type: ignore[misc]  # as above
             self._weight_decay, self._decayed = weight_decay, None
 
     return OptimizerWithDecoupledWeightDecay

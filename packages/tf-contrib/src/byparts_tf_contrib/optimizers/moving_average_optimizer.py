@@ -36,9 +36,9 @@ class MovingAverageOptimizer(Optimizer):
         self._ema = ExponentialMovingAverage(average_decay, num_updates=num_updates)
         self._swapped: Optional[dict[str, str]] = None
 
-    def compute_gradients(self, *given: Any, **named: Any) -> Any:
+    def compute_gradients(self, *arguments: Any, **named: Any) -> Any:
         """Call the optimizer's `compute_gradients`."""
-        return self._opt.compute_gradients(*given, **named)
+        return self._opt.compute_gradients(*arguments, **named)
 
     def apply_gradients(
         self, grads_and_vars: Any, global_step: Any = None, name: Optional[str] = None
@@ -55,20 +55,20 @@ class MovingAverageOptimizer(Optimizer):
         self._swapped = {v.op.name: self._ema.average(v).op.name for v in variables}
         return group(trained, averaged, name="train_with_avg")
 
-    def get_slot(self, *given: Any, **named: Any) -> Any:
+    def get_slot(self, *arguments: Any, **named: Any) -> Any:
         """Call the optimizer's `get_slot`."""
-        return self._opt.get_slot(*given, **named)
+        return self._opt.get_slot(*arguments, **named)
 
-    def get_slot_names(self, *given: Any, **named: Any) -> Any:
+    def get_slot_names(self, *arguments: Any, **named: Any) -> Any:
         """Call the optimizer's `get_slot_names`."""
-        return self._opt.get_slot_names(*given, **named)
+        return self._opt.get_slot_names(*arguments, **named)
 
     def variables(self) -> Any:
         """Call the optimizer's `variables`."""
         return self._opt.variables()
 
     def swapping_saver(
-        self, var_list: Any = None, name: str = "swapping_saver", **given: Any
+        self, var_list: Any = None, name: str = "swapping_saver", **options: Any
     ) -> Saver:
         """A saver that writes averages under the names of variables, and the other way round.
 
@@ -91,4 +91,4 @@ class MovingAverageOptimizer(Optimizer):
                 raise ValueError(f"Variable to swap {average} is not in variables to save")
             one, other = by_name[variable], by_name[average]
             swapped[one], swapped[other] = named[other], named[one]
-        return Saver(swapped, name=name, **given)
+        return Saver(swapped, name=name, **options)

@@ -114,18 +114,18 @@ def optimize_loss(
         if clip_gradients is not None:
             report.norm("global_norm/clipped_gradient_norm", clipped)
         done = maker.apply_gradients(clipped, step if increment_global_step else None, "train")
-        made: Tensor = with_dependencies([done], target)
-        return made
+        result: Tensor = with_dependencies([done], target)
+        return result
 
 
-def _rate(given: Any, decay: Optional[Callable[..., Any]], step: Any) -> Any:
-    if given is None:
+def _rate(value: Any, decay: Optional[Callable[..., Any]], step: Any) -> Any:
+    if value is None:
         return None
-    rate = given
-    if isinstance(given, (int, float)):
-        if given < 0.0:
-            raise ValueError(f"Invalid learning_rate {given}.")
-        start = Constant(float(given))
+    rate = value
+    if isinstance(value, (int, float)):
+        if value < 0.0:
+            raise ValueError(f"Invalid learning_rate {value}.")
+        start = Constant(float(value))
         rate = get_variable("learning_rate", [], trainable=False, initializer=start)
     if decay is None:
         return rate
@@ -134,21 +134,21 @@ def _rate(given: Any, decay: Optional[Callable[..., Any]], step: Any) -> Any:
     return decay(rate, step)
 
 
-def _optimizer(given: Any, rate: Any) -> Any:
-    if isinstance(given, str):
-        if given not in OPTIMIZER_CLS_NAMES:
+def _optimizer(optimizer: Any, rate: Any) -> Any:
+    if isinstance(optimizer, str):
+        if optimizer not in OPTIMIZER_CLS_NAMES:
             known = ", ".join(OPTIMIZER_CLS_NAMES)
-            raise ValueError(f"Optimizer name should be one of [{known}], not {given}.")
+            raise ValueError(f"Optimizer name should be one of [{known}], not {optimizer}.")
         if rate is None:
-            raise ValueError(f"Learning rate is None, but should be specified for {given}.")
-        return OPTIMIZER_CLS_NAMES[given](learning_rate=rate)
-    if isinstance(given, Optimizer):
-        return given
-    if isinstance(given, type):
-        return given(learning_rate=rate)
-    if callable(given):
-        return given() if rate is None else given(rate)
-    raise ValueError(f"Unrecognized optimizer: {given}")
+            raise ValueError(f"Learning rate is None, but should be specified for {optimizer}.")
+        return OPTIMIZER_CLS_NAMES[optimizer](learning_rate=rate)
+    if isinstance(optimizer, Optimizer):
+        return optimizer
+    if isinstance(optimizer, type):
+        return optimizer(learning_rate=rate)
+    if callable(optimizer):
+        return optimizer() if rate is None else optimizer(rate)
+    raise ValueError(f"Unrecognized optimizer: {optimizer}")
 
 
 def _noisy(pairs: Any, scale: Optional[float]) -> Any:

@@ -63,17 +63,17 @@ class ExternalOptimizerInterface:
         return flat[0] if len(flat) == 1 else concat(flat, 0)
 
     def _with_gradient(self, tensor: Any) -> tuple[Any, Any]:
-        found = gradients(tensor, self._vars)
+        slopes = gradients(tensor, self._vars)
         dense = [
             zeros_like(v) if g is None else convert_to_tensor(g)
-            for g, v in zip(found, self._vars, strict=True)
+            for g, v in zip(slopes, self._vars, strict=True)
         ]
         return tensor, self._packed(dense)
 
-    def _packed_bounds(self, given: Any) -> list[tuple[float, float]]:
+    def _packed_bounds(self, limits: Any) -> list[tuple[float, float]]:
         bounds: list[tuple[float, float]] = []
         for v, _, _, dims in self._places:
-            lower, upper = given.get(v, (-np.inf, np.inf))
+            lower, upper = limits.get(v, (-np.inf, np.inf))
             pairs = [np.broadcast_to(np.asarray(b), dims).reshape(-1) for b in (lower, upper)]
             bounds += list(zip(*pairs, strict=True))
         return bounds
@@ -103,10 +103,10 @@ class ExternalOptimizerInterface:
         def evaluator(tensors: Sequence[Any], callback: Any = None) -> Callable[..., Any]:
             def evaluate(x: Any) -> Any:
                 fed = {v: np.reshape(x[a:b], dims) for v, a, b, dims in self._places}
-                found = session.run([*tensors, *extra], {**fed, **feeds}, **run_kwargs)
+                results = session.run([*tensors, *extra], {**fed, **feeds}, **run_kwargs)
                 if callback is not None:
-                    callback(*found[len(tensors) :])
-                return found[: len(tensors)]
+                    callback(*results[len(tensors) :])
+                return results[: len(tensors)]
 
             return evaluate
 

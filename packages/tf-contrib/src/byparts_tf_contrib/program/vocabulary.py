@@ -152,12 +152,12 @@ class VocabularyProcessor:
         if not content.startswith(b"{"):
             raise ValueError(f"{filename} is a pickle, which is a program: it is not read")
         with refusing(filename):
-            found = json.loads(content)
-            words = CategoricalVocabulary(found["words"][0])
-            words._reverse_mapping, words._freq = found["words"], found["counts"]
-            words._mapping = {word: i for i, word in enumerate(found["words"])}
+            record = json.loads(content)
+            words = CategoricalVocabulary(record["words"][0])
+            words._reverse_mapping, words._freq = record["words"], record["counts"]
+            words._mapping = {word: i for i, word in enumerate(record["words"])}
             words.freeze()
-            return cls(found["max_document_length"], found["min_frequency"], words)
+            return cls(record["max_document_length"], record["min_frequency"], words)
 
 
 @symbol("contrib.learn.preprocessing.ByteProcessor")

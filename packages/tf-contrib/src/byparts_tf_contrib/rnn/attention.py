@@ -98,18 +98,18 @@ class AttentionWrapper(RNNCell):
             raise ValueError("Only one of attention_layer_size and attention_layer should be set")
         count = len(self._attention_mechanisms)
         if layers is not None:
-            made = list(layers) if isinstance(layers, (list, tuple)) else [layers]
+            dense = list(layers) if isinstance(layers, (list, tuple)) else [layers]
         elif sizes is not None:
             units = list(sizes) if isinstance(sizes, (list, tuple)) else [sizes]
-            made = [Dense(n, name="attention_layer", use_bias=False, dtype=dtype) for n in units]
+            dense = [Dense(n, name="attention_layer", use_bias=False, dtype=dtype) for n in units]
         else:
-            made = [None] * count
-        if len(made) != count:
+            dense = [None] * count
+        if len(dense) != count:
             raise ValueError(
                 f"If provided, attention_layer_size must contain exactly one integer per "
-                f"attention_mechanism, saw: {len(made)} vs {count}"
+                f"attention_mechanism, saw: {len(dense)} vs {count}"
             )
-        return made
+        return dense
 
     def _item_or_tuple(self, parts: Any) -> Any:
         return tuple(parts) if self._is_multi else next(iter(parts))
@@ -171,14 +171,14 @@ class AttentionWrapper(RNNCell):
             self._cell_input_fn(inputs, state.attention), state.cell_state
         )
         reads, alignments, states, histories = [], [], [], []
-        given = zip(
+        rows = zip(
             self._attention_mechanisms,
             self._attention_layers,
             self._parts(state.attention_state),
             self._parts(state.alignment_history),
             strict=True,
         )
-        for mechanism, layer, before, history in given:
+        for mechanism, layer, before, history in rows:
             read, shares, after = self._attention_fn(mechanism, output, before, layer)
             reads.append(read)
             alignments.append(shares)
@@ -218,14 +218,14 @@ def compute_attention(
 def tile_batch(t: Any, multiplier: int, name: Optional[str] = None) -> Any:
     """Each row of the batch `multiplier` times, one after the other; in any structure."""
 
-    def tiled(given: Any) -> Any:
-        x = convert_to_tensor(given)
+    def tiled(tensor: Any) -> Any:
+        x = convert_to_tensor(tensor)
         rest = x.get_shape()[1:]
         wide = tile(expand_dims(x, 1), [1, multiplier] + [1] * rest.ndims)
-        made = reshape(wide, concat([[-1], shape(x)[1:]], 0))
+        repeated = reshape(wide, concat([[-1], shape(x)[1:]], 0))
         rows = x.get_shape()[0].value
-        made.set_shape([None if rows is None else rows * multiplier, *rest.as_list()])
-        return made
+        repeated.set_shape([None if rows is None else rows * multiplier, *rest.as_list()])
+        return repeated
 
     with name_scope(name, "tile_batch"):
         return map_structure(tiled, t)

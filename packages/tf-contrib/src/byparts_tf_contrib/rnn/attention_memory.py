@@ -41,7 +41,7 @@ def prepare_memory(
     Raises:
         ValueError: an extent behind the first two is not known.
     """
-    made = map_structure(lambda m: convert_to_tensor(m, name="memory"), memory)
+    tensors = map_structure(lambda m: convert_to_tensor(m, name="memory"), memory)
 
     def masked(m: Any) -> Any:
         dims = m.get_shape()
@@ -54,7 +54,7 @@ def prepare_memory(
             mask = expand_dims(mask, -1)
         return m * mask
 
-    return map_structure(masked, made)
+    return map_structure(masked, tensors)
 
 
 @symbol(f"{INSIDE}._maybe_mask_score")
@@ -132,8 +132,8 @@ class BaseAttentionMechanism(AttentionMechanism):
 
     def _of_scores_alone(self, probability_fn: Any) -> Callable[[Any, Any], Any]:
         """The function as one of scores and the state before."""
-        given = probability_fn or softmax
-        return lambda score, _: given(score)
+        function = probability_fn or softmax
+        return lambda score, _: function(score)
 
     @property
     def memory_layer(self) -> Any:

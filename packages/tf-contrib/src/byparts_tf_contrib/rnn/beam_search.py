@@ -60,16 +60,16 @@ class FinalBeamSearchDecoderOutput(NamedTuple):
 
 def _followed(ids: Any, parents: Any, lengths: Any, end: Any) -> Any:
     time, batch, _ = ids.shape
-    made = np.full_like(ids, end)
+    sequences = np.full_like(ids, end)
     for b in range(batch):
         last = min(time, int(lengths[b])) - 1
         beams = np.arange(ids.shape[2])
         for t in range(last, -1, -1):
-            made[t, b] = ids[t, b, beams]
+            sequences[t, b] = ids[t, b, beams]
             beams = parents[t, b, beams]
-        ended = np.cumsum(made[:, b] == end, 0) > 0
-        made[:, b][ended] = end
-    return made
+        ended = np.cumsum(sequences[:, b] == end, 0) > 0
+        sequences[:, b][ended] = end
+    return sequences
 
 
 GATHER_TREE = Kind("GatherTree", host=_followed, shape=like_first, gradient=False)
@@ -84,8 +84,10 @@ def gather_tree(
     name: Optional[str] = None,
 ) -> Tensor:
     """The sequences [time, batch, beam] that end in each beam, followed back from the last step."""
-    given = [convert_to_tensor(t) for t in (step_ids, parent_ids, max_sequence_lengths, end_token)]
-    return GATHER_TREE(*given, name=name)
+    tensors = [
+        convert_to_tensor(t) for t in (step_ids, parent_ids, max_sequence_lengths, end_token)
+    ]
+    return GATHER_TREE(*tensors, name=name)
 
 
 @symbol("contrib.seq2seq.BeamSearchDecoder")
@@ -150,9 +152,9 @@ class BeamSearchDecoder(Decoder):
         dims = rest.as_list()
         skipped = len(t.shape) - len(dims)
         tail = dims if None not in dims else shape_of(t)[skipped:]
-        made = reshape(t, concat([first, tail], 0) if tail != [] else first)
-        made.set_shape([d if isinstance(d, int) else None for d in first] + dims)
-        return made
+        shaped = reshape(t, concat([first, tail], 0) if tail != [] else first)
+        shaped.set_shape([d if isinstance(d, int) else None for d in first] + dims)
+        return shaped
 
     @property
     def batch_size(self) -> Any:
@@ -210,8 +212,8 @@ class BeamSearchDecoder(Decoder):
             merged = map_structure(self._merge, state.cell_state)
             output, after = self._cell(self._merge(inputs), merged)
             logits = self._split(output if self._layer is None else self._layer(output))
-            made, new, ids = self._continued(logits, map_structure(self._split, after), state)
-            return made, new, self._embed(ids), new.finished
+            outputs, new, ids = self._continued(logits, map_structure(self._split, after), state)
+            return outputs, new, self._embed(ids), new.finished
 
     def _continued(self, logits: Any, after: Any, state: Any) -> tuple[Any, Any, Any]:
         words = logits.shape[-1].value
@@ -244,9 +246,9 @@ class BeamSearchDecoder(Decoder):
         if isinstance(t, TensorArray) or t.shape.ndims == 0:
             return t
         places = expand_dims(range_of(self._batch), 1) * self._width + beams
-        made = gather(self._merge(t), places)
-        made.set_shape(t.shape)
-        return made
+        picked = gather(self._merge(t), places)
+        picked.set_shape(t.shape)
+        return picked
 
     def finalize(self, outputs: Any, final_state: Any, sequence_lengths: Any) -> tuple[Any, Any]:
         """The sequences of each beam."""

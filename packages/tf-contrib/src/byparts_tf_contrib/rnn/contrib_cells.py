@@ -98,9 +98,9 @@ class NASCell(LayerRNNCell):
         num_proj: Optional[int] = None,
         use_bias: bool = False,
         reuse: Any = None,
-        **given: Any,
+        **named: Any,
     ) -> None:
-        super().__init__(_reuse=reuse, **given)
+        super().__init__(_reuse=reuse, **named)
         self._num_units, self._num_proj, self._use_bias = num_units, num_proj, use_bias
 
     @property
@@ -156,11 +156,11 @@ class LSTMBlockCell(LSTMCell):
         dtype: Any = None,
         reuse: Any = None,
         name: str = "lstm_cell",
-        **given: Any,
+        **named: Any,
     ) -> None:
         clip = cell_clip if (cell_clip or 0) > 0 else None
-        given.update(forget_bias=forget_bias, reuse=reuse, name=name, dtype=dtype)
-        super().__init__(num_units, use_peephole, clip, **given)
+        named.update(forget_bias=forget_bias, reuse=reuse, name=name, dtype=dtype)
+        super().__init__(num_units, use_peephole, clip, **named)
 
 
 @symbol("contrib.rnn.GRUBlockCell", "contrib.rnn.GRUBlockCellV2")
@@ -238,24 +238,24 @@ class ConvLSTMCell(RNNCell):
 class Conv1DLSTMCell(ConvLSTMCell):
     """`ConvLSTMCell` of rows."""
 
-    def __init__(self, name: str = "conv_1d_lstm_cell", **given: Any) -> None:
-        super().__init__(1, name=name, **given)
+    def __init__(self, name: str = "conv_1d_lstm_cell", **named: Any) -> None:
+        super().__init__(1, name=name, **named)
 
 
 @symbol("contrib.rnn.Conv2DLSTMCell")
 class Conv2DLSTMCell(ConvLSTMCell):
     """`ConvLSTMCell` of images."""
 
-    def __init__(self, name: str = "conv_2d_lstm_cell", **given: Any) -> None:
-        super().__init__(2, name=name, **given)
+    def __init__(self, name: str = "conv_2d_lstm_cell", **named: Any) -> None:
+        super().__init__(2, name=name, **named)
 
 
 @symbol("contrib.rnn.Conv3DLSTMCell")
 class Conv3DLSTMCell(ConvLSTMCell):
     """`ConvLSTMCell` of volumes."""
 
-    def __init__(self, name: str = "conv_3d_lstm_cell", **given: Any) -> None:
-        super().__init__(3, name=name, **given)
+    def __init__(self, name: str = "conv_3d_lstm_cell", **named: Any) -> None:
+        super().__init__(3, name=name, **named)
 
 
 def _check_cells(cells_fw: Any, cells_bw: Any) -> None:

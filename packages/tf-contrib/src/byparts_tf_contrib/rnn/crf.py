@@ -68,8 +68,8 @@ def crf_sequence_score(
 ) -> Tensor:
     """The score of these tags of each sequence: [batch], without normalization."""
     unary = crf_unary_score(tag_indices, sequence_lengths, inputs)
-    made: Tensor = unary + crf_binary_score(tag_indices, sequence_lengths, transition_params)
-    return made
+    score: Tensor = unary + crf_binary_score(tag_indices, sequence_lengths, transition_params)
+    return score
 
 
 @symbol("contrib.crf.crf_log_norm")

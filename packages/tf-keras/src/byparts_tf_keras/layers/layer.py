@@ -42,30 +42,30 @@ class Layer(KerasLayer):
     usual_layout = "channels_last"
 
     def __init__(
-        self, trainable: bool = True, name: Optional[str] = None, dtype: Any = None, **given: Any
+        self, trainable: bool = True, name: Optional[str] = None, dtype: Any = None, **kwargs: Any
     ) -> None:
-        self._reuse, scope = given.pop("_reuse", None), given.pop("_scope", None)
-        super().__init__(trainable, name, dtype, **given)
+        self._reuse, scope = kwargs.pop("_reuse", None), kwargs.pop("_scope", None)
+        super().__init__(trainable, name, dtype, **kwargs)
         self._base_name = name or snake(type(self).__name__)
         self._scope: Any = None
         if scope is not None:
             with variable_scope(scope) as captured:
                 self._scope = captured
 
-    def __call__(self, inputs: Any, *arguments: Any, **given: Any) -> Any:
+    def __call__(self, inputs: Any, *arguments: Any, **kwargs: Any) -> Any:
         """The outputs for these inputs; the first call makes the variables."""
-        with self._entered(given.pop("scope", None)):
-            return super().__call__(map_structure(_tensor, inputs), *arguments, **given)
+        with self._entered(kwargs.pop("scope", None)):
+            return super().__call__(map_structure(_tensor, inputs), *arguments, **kwargs)
 
     @contextmanager
     def _entered(self, scope: Any = None) -> Iterator[None]:
         """Inside of its variable scope, which `scope` or its name says when it is first entered."""
         if self._scope is None:
             if self._reuse:
-                made = variable_scope(self._base_name if scope is None else scope)
+                opened = variable_scope(self._base_name if scope is None else scope)
             else:
-                made = variable_scope(scope, default_name=self._base_name)
-            with made as captured:
+                opened = variable_scope(scope, default_name=self._base_name)
+            with opened as captured:
                 self._scope = captured
         reuse = True if self.built else self._reuse
         with variable_scope(self._scope, reuse=reuse, auxiliary_name_scope=False) as entered:
@@ -91,41 +91,41 @@ class Layer(KerasLayer):
         regularizer: Any = None,
         trainable: Optional[bool] = None,
         constraint: Any = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> Any:
         """A variable of this layer, made or found in its scope."""
         penalties = len(get_collection(GraphKeys.REGULARIZATION_LOSSES))
         existing = set(get_collection(GraphKeys.GLOBAL_VARIABLES)) if regularizer else ()
         wanted = self.trainable and trainable is not False
         with self._entered():
-            made = get_variable(
+            variable = get_variable(
                 name,
                 TensorShape(shape),
                 (self._dtype if dtype is None else as_dtype(dtype)) or None,
                 initializer,
                 trainable=wanted,
                 constraint=constraint,
-                partitioner=given.get("partitioner"),
-                use_resource=given.get("use_resource"),
+                partitioner=kwargs.get("partitioner"),
+                use_resource=kwargs.get("use_resource"),
             )
-            if regularizer is not None and made not in existing:
+            if regularizer is not None and variable not in existing:
                 with name_scope(f"{name}/Regularizer"):
-                    penalty = regularizer(made)
+                    penalty = regularizer(variable)
                 if penalty is not None:
                     add_to_collection(GraphKeys.REGULARIZATION_LOSSES, penalty)
         self._own_losses += get_collection(GraphKeys.REGULARIZATION_LOSSES)[penalties:]
-        if not any(made is w for w in (*self._trainable_weights, *self._non_trainable_weights)):
-            trained = getattr(made, "trainable", False)  # a getter may give a tensor
-            (self._trainable_weights if trained else self._non_trainable_weights).append(made)
-            if isinstance(made, Variable):
-                track_variable(made)
-        return made
+        if not any(variable is w for w in (*self._trainable_weights, *self._non_trainable_weights)):
+            trained = getattr(variable, "trainable", False)  # a getter may give a tensor
+            (self._trainable_weights if trained else self._non_trainable_weights).append(variable)
+            if isinstance(variable, Variable):
+                track_variable(variable)
+        return variable
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
         """Add to REGULARIZATION_LOSSES: tensors, or functions that give them."""
-        made = [loss() if callable(loss) else loss for loss in flatten(losses)]
-        super().add_loss(made, inputs)
-        for loss in made:
+        tensors = [loss() if callable(loss) else loss for loss in flatten(losses)]
+        super().add_loss(tensors, inputs)
+        for loss in tensors:
             add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
@@ -157,5 +157,5 @@ class Layer(KerasLayer):
         return self.weights[0].graph if self.weights else get_default_graph()
 
 
-def _tensor(given: Any) -> Any:
-    return given if given is None else convert_to_tensor(given)
+def _tensor(value: Any) -> Any:
+    return value if value is None else convert_to_tensor(value)

@@ -63,9 +63,9 @@ class Conv2DTranspose(transposed_convolutions.Conv2DTranspose, Layer):
         activation: Any = None,
         use_bias: bool = True,
         kernel_initializer: Any = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        given.update(use_bias=use_bias, kernel_initializer=kernel_initializer)
+        kwargs.update(use_bias=use_bias, kernel_initializer=kernel_initializer)
         super().__init__(
             filters,
             kernel_size,
@@ -73,7 +73,7 @@ class Conv2DTranspose(transposed_convolutions.Conv2DTranspose, Layer):
             padding,
             data_format=data_format,
             activation=activation,
-            **given,
+            **kwargs,
         )
 
 
@@ -129,9 +129,9 @@ class Dropout(dropout_layers.Dropout, Layer):
         noise_shape: Any = None,
         seed: Any = None,
         name: Optional[str] = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(rate, noise_shape, seed, name=name, **given)
+        super().__init__(rate, noise_shape, seed, name=name, **kwargs)
 
     def call(self, inputs: Any, training: Any = False) -> Any:
         """The inputs, or what dropout leaves of them."""
@@ -151,10 +151,10 @@ def _function(kind: Callable[..., Layer], function_name: str) -> Callable[..., A
     """The function that makes a layer and calls it."""
 
     def apply(
-        inputs: Any, *arguments: Any, name: Any = None, reuse: Any = None, **given: Any
+        inputs: Any, *arguments: Any, name: Any = None, reuse: Any = None, **kwargs: Any
     ) -> Any:
-        called = {"training": given.pop("training")} if "training" in given else {}
-        return kind(*arguments, name=name, _scope=name, _reuse=reuse, **given)(inputs, **called)
+        called = {"training": kwargs.pop("training")} if "training" in kwargs else {}
+        return kind(*arguments, name=name, _scope=name, _reuse=reuse, **kwargs)(inputs, **called)
 
     apply.__name__ = apply.__qualname__ = function_name
     apply.__doc__ = f"A new `{kind.__name__}` layer of the inputs."

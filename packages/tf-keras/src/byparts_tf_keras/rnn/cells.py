@@ -31,20 +31,22 @@ class RNNCell(Layer):
     """
 
     def __init__(
-        self, trainable: bool = True, name: Optional[str] = None, dtype: Any = None, **given: Any
+        self, trainable: bool = True, name: Optional[str] = None, dtype: Any = None, **kwargs: Any
     ) -> None:
-        super().__init__(trainable, name, dtype, **given)
+        super().__init__(trainable, name, dtype, **kwargs)
         self._own_scope: Any = None
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None, *more: Any, **given: Any) -> Any:
+    def __call__(
+        self, inputs: Any, state: Any, scope: Any = None, *more: Any, **kwargs: Any
+    ) -> Any:
         """The output, and the state after this input."""
         if scope is None:
             if self._own_scope is None:
                 self._own_scope = get_variable_scope()
             with variable_scope(self._own_scope, auxiliary_name_scope=False):
-                return super().__call__(inputs, state, *more, **given)
+                return super().__call__(inputs, state, *more, **kwargs)
         with variable_scope(scope) as entered:
-            return super().__call__(inputs, state, *more, scope=entered, **given)
+            return super().__call__(inputs, state, *more, scope=entered, **kwargs)
 
     @property
     def state_size(self) -> Any:
@@ -75,9 +77,11 @@ class RNNCell(Layer):
 class LayerRNNCell(RNNCell):
     """A base class of cells whose variables are in a scope of their own, as those of a layer."""
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None, *more: Any, **given: Any) -> Any:
+    def __call__(
+        self, inputs: Any, state: Any, scope: Any = None, *more: Any, **kwargs: Any
+    ) -> Any:
         """The output, and the state after this input."""
-        return Layer.__call__(self, inputs, state, *more, scope=scope, **given)
+        return Layer.__call__(self, inputs, state, *more, scope=scope, **kwargs)
 
 
 def batch_of(t: Tensor, axis: int = 0) -> Any:
@@ -127,9 +131,9 @@ class BasicRNNCell(LayerRNNCell):
         reuse: Any = None,
         name: Optional[str] = None,
         dtype: Any = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(name=name, dtype=dtype, _reuse=reuse, **given)
+        super().__init__(name=name, dtype=dtype, _reuse=reuse, **kwargs)
         self._num_units, self._activation = num_units, activations.get(activation or tanh)
 
     @property
@@ -168,9 +172,9 @@ class GRUCell(LayerRNNCell):
         bias_initializer: Any = None,
         name: Optional[str] = None,
         dtype: Any = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(name=name, dtype=dtype, _reuse=reuse, **given)
+        super().__init__(name=name, dtype=dtype, _reuse=reuse, **kwargs)
         self.input_spec = InputSpec(ndim=2)
         self._num_units, self._activation = num_units, activations.get(activation or tanh)
         self._kernel_initializer, self._bias_initializer = kernel_initializer, bias_initializer

@@ -123,8 +123,8 @@ def concat_sizes(prefix: Any, suffix: Any, static: bool = False) -> Any:
     return [*parts[0], *parts[1]] if static else concat(parts, 0)
 
 
-def _numbers(given: Any, static: bool) -> Any:
-    if isinstance(given, Tensor) and not static:
-        return given if given.dims else convert_to_tensor([given])
-    numbers: Optional[list[Any]] = getattr(given, "as_list", lambda: flatten(given))()
+def _numbers(value: Any, static: bool) -> Any:
+    if isinstance(value, Tensor) and not static:
+        return value if value.dims else convert_to_tensor([value])
+    numbers: Optional[list[Any]] = getattr(value, "as_list", lambda: flatten(value))()
     return numbers if static else convert_to_tensor(numbers)

@@ -51,8 +51,8 @@ def dynamic_rnn(
         ValueError: neither state nor dtype; the size of the batch or the depth is not known.
     """
     with variable_scope(scope or "rnn"):
-        given = [convert_to_tensor(t, name="input") for t in flatten(inputs)]
-        steps = given if time_major else [_exchanged(t) for t in given]
+        tensors = [convert_to_tensor(t, name="input") for t in flatten(inputs)]
+        steps = tensors if time_major else [_exchanged(t) for t in tensors]
         lengths = None
         if sequence_length is not None:
             lengths = cast(convert_to_tensor(sequence_length), int32)
@@ -81,9 +81,9 @@ def _exchanged(t: Tensor) -> Tensor:
     return transpose(t, [1, 0, *range(2, len(t.dims))])
 
 
-def _first_state(cell: Any, given: Any, batch: Any, dtype: Any) -> Any:
-    if given is not None:
-        return given
+def _first_state(cell: Any, state: Any, batch: Any, dtype: Any) -> Any:
+    if state is not None:
+        return state
     if dtype is None:
         raise ValueError("If there is no initial_state, you must give a dtype.")
     if hasattr(cell, "get_initial_state"):
@@ -106,7 +106,7 @@ class _Steps:
         first = [t if isinstance(t, TensorArray) else convert_to_tensor(t) for t in flatten(state)]
         inputs = [TensorArray(t.dtype, self._time, infer_shape=True).unstack(t) for t in self._flat]
         dtype = first[0].dtype if first else self._flat[0].dtype
-        made = [TensorArray(dtype, self._time, infer_shape=True) for _ in self._sizes]
+        arrays = [TensorArray(dtype, self._time, infer_shape=True) for _ in self._sizes]
 
         def body(step: Any, written: Any, so_far: Any) -> Any:
             row = pack_sequence_as(self._inputs, [a.read(step) for a in inputs])
@@ -121,7 +121,7 @@ class _Steps:
             news = [w.write(step, o) for w, o in zip(written, outputs, strict=True)]
             return step + 1, news, states
 
-        _, last, states = while_loop(lambda t, *_: t < self._time, body, (0, made, first))
+        _, last, states = while_loop(lambda t, *_: t < self._time, body, (0, arrays, first))
         outputs = []
         for array, size in zip(last, self._sizes, strict=True):
             whole = array.stack()
@@ -180,10 +180,10 @@ def static_rnn(
         first = convert_to_tensor(flatten(inputs[0])[0])
         state = _first_state(cell, initial_state, batch_of(first), dtype)
         lengths = None if sequence_length is None else cast(sequence_length, int32)
-        for step, given in enumerate(inputs):
+        for step, row in enumerate(inputs):
             if step > 0:
                 entered.reuse_variables()
-            output, new = cell(given, state)
+            output, new = cell(row, state)
             if lengths is not None:
                 running = lengths > step
                 output = map_structure(lambda o, r=running: _chosen(r, o, zeros_of(o)), output)
@@ -220,14 +220,14 @@ def raw_rnn(
         raise TypeError("loop_fn must be a callable")
     with variable_scope(scope or "rnn"):
         begin = convert_to_tensor(0, int32)
-        finished, given, state, emit, extra = loop_fn(begin, None, None, None)
+        finished, fed, state, emit, extra = loop_fn(begin, None, None, None)
         sizes = cell.output_size if emit is None else emit
-        batch = batch_of(convert_to_tensor(flatten(given)[0]))
+        batch = batch_of(convert_to_tensor(flatten(fed)[0]))
         dtype = None if emit is not None else convert_to_tensor(flatten(state)[0]).dtype
         shaped = [_rows_of_zeros(s, batch, dtype) for s in flatten(sizes)]
         arrays = [TensorArray(t.dtype, 0, dynamic_size=True, infer_shape=True) for t in shaped]
         has_extra = extra is not None
-        loop = (begin, finished, given, arrays, state, extra if has_extra else begin)
+        loop = (begin, finished, fed, arrays, state, extra if has_extra else begin)
 
         def body(time: Any, done: Any, x: Any, written: Any, before: Any, kept: Any) -> Any:
             output, after = cell(x, before)

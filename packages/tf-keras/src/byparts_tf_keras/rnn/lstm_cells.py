@@ -52,9 +52,9 @@ class BasicLSTMCell(LayerRNNCell):
         reuse: Any = None,
         name: Optional[str] = None,
         dtype: Any = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(name=name, dtype=dtype, _reuse=reuse, **given)
+        super().__init__(name=name, dtype=dtype, _reuse=reuse, **kwargs)
         self.input_spec = InputSpec(ndim=2)
         self._num_units, self._forget_bias = num_units, forget_bias
         self._state_is_tuple = state_is_tuple
@@ -110,9 +110,9 @@ class LSTMCell(LayerRNNCell):
         reuse: Any = None,
         name: Optional[str] = None,
         dtype: Any = None,
-        **given: Any,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(name=name, dtype=dtype, _reuse=reuse, **given)
+        super().__init__(name=name, dtype=dtype, _reuse=reuse, **kwargs)
         self.input_spec = InputSpec(ndim=2)
         self._num_units, self._use_peepholes, self._cell_clip = num_units, use_peepholes, cell_clip
         self._initializer, self._num_proj, self._proj_clip = initializer, num_proj, proj_clip

@@ -25,7 +25,9 @@ class _Wrapper(RNNCell):
         super().__init__()
         self._cell = cell
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None, *more: Any, **given: Any) -> Any:
+    def __call__(
+        self, inputs: Any, state: Any, scope: Any = None, *more: Any, **kwargs: Any
+    ) -> Any:
         """The output, and the state after this input."""
         return self.wrapped(inputs, state, scope)
 
@@ -228,7 +230,9 @@ class _Scoped(_Wrapper):
         self._wrapper_name, self._wrapper_reuse = name, reuse
         self._entered: Any = None
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None, *more: Any, **given: Any) -> Any:
+    def __call__(
+        self, inputs: Any, state: Any, scope: Any = None, *more: Any, **kwargs: Any
+    ) -> Any:
         """The output, and the state after this input."""
         if self._entered is None:
             made = variable_scope(scope, self._wrapper_name, reuse=self._wrapper_reuse)
@@ -242,8 +246,8 @@ class _Scoped(_Wrapper):
         """x W + b."""
         depth = convert_to_tensor(x).get_shape().as_list()[-1]
         kernel = get_variable("kernel", [depth, size])
-        made: Tensor = matmul(x, kernel) + get_variable("bias", [size], initializer=Zeros())
-        return made
+        product: Tensor = matmul(x, kernel) + get_variable("bias", [size], initializer=Zeros())
+        return product
 
 
 @symbol("contrib.rnn.OutputProjectionWrapper")
