@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 IMPORTING = ("import_module", "importlib.import_module", "__import__", "pkgutil.resolve_name")
+CALLS = {*IMPORTING, "named", "lazy_names"}
 
 
 def sources(part: Path) -> dict[str, Path]:
@@ -30,13 +32,12 @@ def sources(part: Path) -> dict[str, Path]:
 
 def imports(modules: Mapping[str, Path]) -> dict[str, set[str]]:
     """Module -> the modules of the same part that it imports."""
-    trees = {name: _parsed(file) for name, file in modules.items()}
-    homes = lazy_homes(trees)
+    homes = lazy_homes(modules)
     edges: dict[str, set[str]] = {}
-    for name, tree in trees.items():
-        types = {home_of(to, modules, homes) for to in imported(tree, types=True)} - {""}
-        elsewhere = {home for home in types if modules[home].parent != modules[name].parent}
-        edges[name] = {home_of(to, modules, homes) for to in imported(tree)} | elsewhere
+    for name, file in modules.items():
+        types = {home_of(to, modules, homes) for to in _read(file).types} - {""}
+        elsewhere = {home for home in types if modules[home].parent != file.parent}
+        edges[name] = {home_of(to, modules, homes) for to in _read(file).running} | elsewhere
         edges[name] -= {name, ""}
     return edges
 
@@ -48,8 +49,8 @@ def imports_by_string(modules: Mapping[str, Path]) -> Iterator[tuple[str, int, s
     """
     for module, file in modules.items():
         part = module.partition(".")[0]
-        for call in _calls(file):
-            if ast.unparse(call.func) in IMPORTING and call.args:
+        for function, call in _read(file).calls:
+            if function in IMPORTING and call.args:
                 name = call.args[0]
                 first = _text(name.values[0] if isinstance(name, ast.JoinedStr) else name)
                 if not first or first.partition(".")[0].partition(":")[0] == part:
@@ -60,21 +61,42 @@ def names_by_symbol(modules: Mapping[str, Path]) -> Iterator[tuple[str, int, str
     """(module, line, name) of each `named("nn.relu")` whose object is in the same part."""
     part, places = next(iter(modules)).partition(".")[0], _table(modules)
     for module, file in modules.items() if places else ():
-        for call in _calls(file):
-            if ast.unparse(call.func) == "named" and call.args:
+        for function, call in _read(file).calls:
+            if function == "named" and call.args:
                 name = _text(call.args[0])
                 if places.get(name, "").startswith(f"{part}."):
                     yield module, call.lineno, name
 
 
-@cache
-def _calls(file: Path) -> list[ast.Call]:
-    return [node for node in ast.walk(_parsed(file)) if isinstance(node, ast.Call)]
+@dataclass(frozen=True)
+class Imports:
+    """What a file says of modules.  Its tree, a thousand times as many objects, is not kept.
+
+    Attributes:
+        running: what is imported in lines that can run, as `imported` has it.
+        types: what is imported under `if TYPE_CHECKING:`.
+        calls: of a function of `IMPORTING`, of `named` or of `lazy_names`, with its dotted name.
+    """
+
+    running: tuple[str, ...]
+    types: tuple[str, ...]
+    calls: tuple[tuple[str, ast.Call], ...]
 
 
 @cache
-def _parsed(file: Path) -> ast.Module:
-    return ast.parse(file.read_text(encoding="utf-8"))
+def _read(file: Path) -> Imports:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    calls = [(_dotted(n.func), n) for n in ast.walk(tree) if isinstance(n, ast.Call)]
+    kept = tuple([(name, call) for name, call in calls if name in CALLS])
+    return Imports(tuple(imported(tree)), tuple(imported(tree, types=True)), kept)
+
+
+def _dotted(function: ast.expr) -> str:
+    """`a.b.c` of names alone; "" of other expressions.  `ast.unparse` takes 30 times as long."""
+    if isinstance(function, ast.Attribute):
+        base = _dotted(function.value)
+        return base and f"{base}.{function.attr}"
+    return function.id if isinstance(function, ast.Name) else ""
 
 
 def _table(modules: Mapping[str, Path]) -> dict[str, str]:
@@ -87,12 +109,12 @@ def _table(modules: Mapping[str, Path]) -> dict[str, str]:
     return dict([line.split("\t", 1) for line in table.read_text(encoding="utf-8").splitlines()])
 
 
-def lazy_homes(trees: Mapping[str, ast.Module]) -> dict[str, str]:
+def lazy_homes(modules: Mapping[str, Path]) -> dict[str, str]:
     """Public name that is imported on use -> the module that it lives in; both in full."""
     return {
         f"{package}.{name}": f"{package}.{home}"
-        for package, tree in trees.items()
-        for home, names in _lazy_homes(tree)
+        for package, file in modules.items()
+        for home, names in _lazy_homes(file)
         for name in names.split()
     }
 
@@ -134,7 +156,9 @@ def imported(tree: ast.AST, types: bool = False) -> Iterator[str]:
     Or, with `types`, of those under `if TYPE_CHECKING:`, which never run.
     """
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        if isinstance(node, ast.expr):
+            continue  # no statement stands in an expression
+        if isinstance(node, ast.If) and _dotted(node.test) == "TYPE_CHECKING":
             yield from imported(ast.Module(node.body if types else node.orelse, []))
         elif types:
             yield from imported(node, types)
@@ -157,10 +181,10 @@ def home_of(name: str, modules: Mapping[str, Path], homes: Mapping[str, str]) ->
     )
 
 
-def _lazy_homes(tree: ast.AST) -> Iterator[tuple[str, str]]:
+def _lazy_homes(file: Path) -> Iterator[tuple[str, str]]:
     """(module, names) of each call of `lazy_names`."""
-    for call in ast.walk(tree):
-        if isinstance(call, ast.Call) and ast.unparse(call.func) == "lazy_names":
+    for function, call in _read(file).calls:
+        if function == "lazy_names":
             for keyword in call.keywords:
                 if keyword.arg is None and isinstance(keyword.value, ast.Dict):
                     for key, value in zip(keyword.value.keys, keyword.value.values, strict=True):

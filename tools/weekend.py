@@ -24,7 +24,7 @@ BUILD = "byparts_runtime.building.build"
 def closure(root: str = BUILD) -> dict[str, Path]:
     """Module -> file, of all that importing `root` imports."""
     modules = {name: file for part in parts() for name, file in sources(part).items()}
-    homes = lazy_homes({n: _tree(f) for n, f in modules.items() if f.name == "__init__.py"})
+    homes = lazy_homes({n: f for n, f in modules.items() if f.name == "__init__.py"})
     reached, todo = set[str](), [root]
     while todo:
         module = todo.pop()
