@@ -28,7 +28,7 @@ def build(func: Func, mode: str = "forward") -> Any:
 
     source = emulate(func, mode)
     call = emulated_caller(source, compiled([source])[source.name])
-    return of_arrays(func, source, lambda pointers, sizes: call(pointers))
+    return of_arrays(func, source, lambda pointers, sizes: call([*pointers, *sizes]))
 
 
 def compiled(sources: Sequence[EmulatedSource]) -> dict[str, int]:
@@ -42,7 +42,7 @@ def compiled(sources: Sequence[EmulatedSource]) -> dict[str, int]:
 
 
 def emulated_caller(source: EmulatedSource, address: int) -> Callable[[Sequence[int]], None]:
-    """`f(addresses of the parameters)` of a compiled kernel.
+    """`f(addresses of the parameters, and sizes)` of a compiled kernel.
 
     The function raises what `faults.raise_fault` says, where a checked kernel finds a fault.
     """

@@ -10,10 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from byparts_tensor_ir.expression import BYTES
+from byparts_tensor_ir.expression import BYTES, Expr
 from byparts_tensor_ir.statement import Buffer, Func
+from byparts_tensor_ir.substitute import variables
 
 ALIGNMENT_BYTES = 256  # of each workspace buffer, as the driver's own allocations
+LIKELY = 1024  # an extent that sizes decide, where a decision of speed needs a number
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class Launches:
 
     Attributes:
         parameters: inputs, then outputs, as of the serial function.
-        workspace: global buffers of static sizes that live from one launch to a later one;
+        workspace: global buffers that live from one launch to a later one;
             undefined at the beginning.
         kernels: GPU functions: perfect nests of block loops, then thread loops, outermost; the
             parameters of each are among `parameters` and `workspace`, by identity.
@@ -57,3 +59,18 @@ class Launches:
 def size_bytes(buffer: Buffer) -> int:
     """Bytes of a buffer of static shape."""
     return BYTES[buffer.dtype] * prod(int(extent.attr) for extent in buffer.shape)
+
+
+def is_static(buffer: Buffer) -> bool:
+    """Whether the shape of a buffer is one of numbers."""
+    return all(extent.op == "const" for extent in buffer.shape)
+
+
+def is_size(e: Expr) -> bool:
+    """Whether an expression depends on sizes alone, and on no loop."""
+    return all(v.attr.extent is None for v in variables(e))
+
+
+def likely(extent: Expr) -> int:
+    """The extent, where it is a number; else one for decisions of speed."""
+    return int(extent.attr) if extent.op == "const" else LIKELY

@@ -15,6 +15,7 @@ from byparts_graph_ir import (
     Fused,
     Graph,
     Kernel,
+    KernelFamily,
     Op,
     Refused,
     TensorType,
@@ -33,7 +34,15 @@ from byparts_op_loops.keys import kinds_of
 from byparts_op_loops.regions.axes import RESHAPES, wanted
 from byparts_op_loops.regions.joins import joins
 from byparts_op_loops.regions.updates import UPDATES
-from byparts_op_loops.rules import LoopKernels, Pairs, Rule, later, stages_of
+from byparts_op_loops.rules import (
+    LoopKernels,
+    Pairs,
+    Rule,
+    for_all_sizes,
+    is_symbolic,
+    later,
+    stages_of,
+)
 from byparts_opset.dtypes import numpy_dtype
 
 if TYPE_CHECKING:
@@ -107,9 +116,13 @@ def _title(graph: Graph) -> str:
     return "_".join(names if len(names) <= _MOST_NAMES else [*names[:_MOST_NAMES], "to", names[-1]])
 
 
-@kernels.compiles(Fused)
-def fused(op: Fused, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+@kernels.compiles(Fused, symbolic=True)
+def fused(
+    op: Fused, types: Sequence[TensorType], constants: frozenset[int]
+) -> Kernel | KernelFamily:
     """A region as launches; or a product and what is computed of each of its elements."""
+    if is_symbolic(op, types):
+        return region_family(op.graph)
     if is_epilogue(op.graph):
         about = b"epilogue" + op.graph.digest
         make = partial(epilogue_launches, op.graph)
@@ -145,7 +158,6 @@ def _store(pairs: Sequence[tuple[DeviceArray, Any]]) -> None:
             space_of(y.gpu).write(y, 0, array.reshape(-1).view(np.uint8).data)
 
 
-@kernels.compiles(*RESHAPES)
 def _bytes(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
     """A copy, where the planner does not make the output bytes of the input."""
 
@@ -157,6 +169,9 @@ def _bytes(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ke
     return Kernel(bind)
 
 
+kernels.compiles(*RESHAPES, symbolic=True)(for_all_sizes(_bytes))
+
+
 def _made_by(module: str, name: str) -> Rule:
     """A rule from a function of (op, types) that gives `Launches`."""
 
@@ -166,7 +181,20 @@ def _made_by(module: str, name: str) -> Rule:
     return rule
 
 
-kernels.add_regions(region_kernel, _nothing, _constant)
+def region_family(graph: Graph) -> KernelFamily:
+    """A region as launches for all sizes of its named dimensions.
+
+    Raises:
+        Refused: as `named.region_family`.
+    """
+    if is_epilogue(graph):
+        raise Refused("a region with a product has code for one size alone")
+    from byparts_kernels_cuda import named  # only where dimensions have names
+
+    return named.region_family(graph)
+
+
+kernels.add_regions(region_kernel, _nothing, _constant, region_family)
 _OURS = "byparts_kernels_cuda"
 kernels.compiles(ops.Print)(later(f"{_OURS}.functions", "printed"))
 kernels.compiles(ops.MatMul, ops.AddMatmul)(later(f"{_OURS}.libraries.rules", "product"))

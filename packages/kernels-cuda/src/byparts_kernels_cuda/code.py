@@ -28,23 +28,27 @@ Target = Union[tuple[int, int], str]  # the capability of a GPU, or the mode of 
 
 @dataclass(frozen=True)
 class Argument:
-    """A pointer that a kernel takes.
+    """A pointer or a size that a kernel takes.
 
     Attributes:
-        name: of the buffer.
-        size_bytes: that must be there.
+        name: of the buffer, or of the size, which is a number of 64 bits.
+        size_bytes: that must be there; the text of an expression of the kernel's sizes, or 0 for a
+            size.
         written: whether the kernel writes them.
         alone: whether they share no byte with any other argument that is written.
-        at: the position among inputs and outputs, or where it begins in the workspace.
+        at: the position among inputs and outputs, or where it begins in the workspace; of a kernel
+            that has sizes, its position among the buffers there.
         in_workspace: which of the two.
+        is_size: whether it is a size, and `at` its position among the sizes.
     """
 
     name: str
-    size_bytes: int
+    size_bytes: Union[int, str]
     written: bool
     alone: bool
     at: int
     in_workspace: bool = False
+    is_size: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ class KernelCode:
     Attributes:
         name: of the function in the text.
         text: a file of CUDA C, or the function alone of its emulation.
-        grid, block: x, y, z.
+        grid, block: x, y, z; blocks may be the text of an expression of sizes.
         shared_bytes: of dynamic shared memory.
         mode: how the double runs it; "" for a GPU.
         statements, buffers: as printed, for what a checked emulation finds.
@@ -62,7 +66,7 @@ class KernelCode:
 
     name: str
     text: str
-    grid: tuple[int, int, int]
+    grid: tuple[Union[int, str], ...]
     block: tuple[int, int, int]
     shared_bytes: int
     arguments: tuple[Argument, ...]
@@ -162,7 +166,10 @@ def _emulated(codes: Sequence[KernelCode]) -> bytes:
     kernels, sources = {}, []
     for c in codes:
         arguments = tuple(
-            [double.Argument(a.name, a.size_bytes, a.written, a.alone) for a in c.arguments]
+            [
+                double.Argument(a.name, a.size_bytes, a.written, a.alone, a.is_size)
+                for a in c.arguments
+            ]
         )
         about = c.mode, c.statements, c.buffers
         name = f"{c.name}_{c.key}"

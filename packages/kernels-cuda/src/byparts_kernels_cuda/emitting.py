@@ -41,6 +41,12 @@ def code_of(
         cuda = emit_cuda(func, aliases)
         launch = cuda.name, cuda.text, cuda.grid, cuda.block, cuda.dynamic_bytes
         code = KernelCode(*launch, arguments)
-    if any(n > most for n, most in zip(code.grid, MOST_BLOCKS, strict=True)):
-        raise Refused(f"{func.name}: no GPU launches a grid of {code.grid} blocks")
+    if not func.sizes:
+        check_grid(code, [int(n) for n in code.grid])
     return code
+
+
+def check_grid(code: KernelCode, grid: Sequence[int]) -> None:
+    """Raise `Refused` where no GPU launches so many blocks."""
+    if any(n > most for n, most in zip(grid, MOST_BLOCKS, strict=True)):
+        raise Refused(f"{code.name}: no GPU launches a grid of {tuple(grid)} blocks")

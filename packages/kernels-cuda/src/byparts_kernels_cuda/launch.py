@@ -140,20 +140,29 @@ def bound(
     gpu = arrays[0].gpu
     start = 0 if workspace is None else workspace.address
     with gpu:
-        calls = [_launch(gpu, code, [x.address for x in arrays], start, arrays) for code in codes]
+        calls = []
+        for code in codes:
+            values = [start + a.at if a.in_workspace else arrays[a.at].address for a in code.arguments]
+            calls.append(launch(gpu, code, code.grid, values, arrays))
     return run_of(gpu, calls)
 
 
-def _launch(
-    gpu: Gpu, code: KernelCode, addresses: Sequence[int], workspace: int, kept: tuple[Any, ...]
+def launch(
+    gpu: Gpu, code: KernelCode, grid: Sequence[Any], numbers: Sequence[int], kept: tuple[Any, ...]
 ) -> StreamCall:
-    """Bind a launch: the driver takes a table of the places where the arguments stand."""
-    places = [workspace + a.at if a.in_workspace else addresses[a.at] for a in code.arguments]
-    values = (ctypes.c_uint64 * max(1, len(places)))(*places)
+    """Bind a launch: the driver takes a table of the places where the arguments stand.
+
+    Args:
+        gpu: whose context is current.
+        code: what is launched.
+        grid: how many blocks there are along x, y, z.
+        numbers: the arguments: addresses, and sizes.
+        kept: what must live as long as the call.
+    """
+    values = (ctypes.c_uint64 * max(1, len(numbers)))(*numbers)
     first = ctypes.addressof(values)
-    table = (ctypes.c_void_p * max(1, len(places)))(*[first + 8 * i for i in range(len(places))])
-    shape = *code.grid, *code.block, code.shared_bytes
+    table = (ctypes.c_void_p * max(1, len(numbers)))(*[first + 8 * i for i in range(len(numbers))])
+    shape = *grid, *code.block, code.shared_bytes
     handle = function(gpu, code)
-    launch = gpu.driver.cuLaunchKernel
     arguments = handle, *shape, gpu.stream, table, None
-    return StreamCall.of(launch, *arguments, at=8, kept=(values, *kept))
+    return StreamCall.of(gpu.driver.cuLaunchKernel, *arguments, at=8, kept=(values, *kept))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Union
 
 from byparts_graph_ir import GraphError
+from byparts_tensor_ir.expression import Expr
 from byparts_tensor_ir.statement import (
     THREADS,
     WARP,
@@ -18,6 +20,7 @@ from byparts_tensor_ir.statement import (
     statement_lines,
     walk,
 )
+from byparts_tensor_ir.substitute import variables
 
 AXES = "xyz"
 MOST_THREADS = 1024  # of a block
@@ -36,7 +39,7 @@ class Nest:
         blocks: the loops of blocks, by their axes "x", "y", "z", those there are.
         threads: the loops of threads, likewise.
         body: what one thread does.
-        grid: how many blocks there are along x, y, z.
+        grid: how many blocks there are along x, y, z; an expression where sizes decide.
         block: how many threads a block has along x, y, z.
     """
 
@@ -45,12 +48,14 @@ class Nest:
     body: tuple[Statement, ...]
 
     @property
-    def grid(self) -> tuple[int, int, int]:
-        return _extents(self.blocks)
+    def grid(self) -> tuple[Union[int, Expr], ...]:
+        extents = [self.blocks[a].extent if a in self.blocks else 1 for a in AXES]
+        return tuple([_number(n) for n in extents])
 
     @property
     def block(self) -> tuple[int, int, int]:
-        return _extents(self.threads)
+        x, y, z = [int(self.threads[a].extent.attr) if a in self.threads else 1 for a in AXES]
+        return x, y, z
 
     @property
     def size(self) -> int:
@@ -58,24 +63,23 @@ class Nest:
         return prod(self.block)
 
 
-def _extents(loops: dict[str, For]) -> tuple[int, int, int]:
-    x, y, z = [int(loops[a].extent.attr) if a in loops else 1 for a in AXES]
-    return x, y, z
+def _number(n: Union[int, Expr]) -> Union[int, Expr]:
+    return int(n.attr) if isinstance(n, Expr) and n.op == "const" else n
 
 
 def nest_of(func: Func) -> Nest:
     """The nest of a GPU function.
 
     Raises:
-        NestError: it has sizes that are no numbers, too many threads in a block, loops that are
-            bound further inside, or collectives of a warp that is not whole.
+        NestError: the extent of a loop of threads is no number, or that of a loop of blocks neither
+            a number nor one of sizes; too many threads in a block, loops that are bound further
+            inside, or collectives of a warp that is not whole.
     """
-    if func.sizes:
-        raise NestError(f"{func.name}: {func.sizes[0]} is not a number, and no GPU code has sizes")
     nest = Nest({}, {}, func.body)
     while len(nest.body) == 1 and isinstance(s := nest.body[0], For) and s.kind in THREADS:
         loops, axis = (nest.blocks if s.kind[0] == "b" else nest.threads), s.kind[-1]
-        if axis in loops or (loops is nest.blocks and nest.threads) or s.extent.op != "const":
+        free = variables(s.extent) - {*(func.sizes if loops is nest.blocks else ())}
+        if axis in loops or (loops is nest.blocks and nest.threads) or free:
             raise NestError(
                 f"{func.name}: loop {s.name} is bound to {s.kind} a second time, inside of loops "
                 f"of threads, or for {s.extent} rounds, which is no number"

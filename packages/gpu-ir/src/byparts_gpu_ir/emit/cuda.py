@@ -18,7 +18,7 @@ from byparts_gpu_ir.emit.cuda_indices import CudaIndices
 from byparts_gpu_ir.emit.cuda_matrices import FIRST_BYTES, CudaMatrices, is_multiple
 from byparts_gpu_ir.emit.cuda_tables import CUDA, HELPERS, RESERVED, TYPES
 from byparts_gpu_ir.emit.inline import Inlined, bare
-from byparts_gpu_ir.emit.thread import LOCAL, ThreadCode
+from byparts_gpu_ir.emit.thread import LOCAL, Grid, ThreadCode
 from byparts_gpu_ir.wide import WIDEST_BYTES, Wide
 from byparts_tensor_ir.access import EmitError, elements_of, flat_index
 from byparts_tensor_ir.emit.c_tables import COMPARISONS
@@ -50,18 +50,19 @@ class CudaSource:
     Attributes:
         name: of the kernel.
         body: the kernel alone, `extern "C" __global__ void NAME(...) {...}`.
-        grid: how many blocks there are along x, y, z; 0 along an axis: nothing is to be launched.
+        grid: how many blocks there are along x, y, z, or the text of an expression of sizes; 0
+            along an axis: nothing is to be launched.
         block: how many threads a block has along x, y, z.
         shared_bytes: of shared memory that the kernel itself declares.
         dynamic_bytes: of shared memory that the launch asks for; 0 if `shared_bytes` is not.
-        parameters: names of the arguments, which are addresses, in order.
-        alignment: bytes; each argument is an address that is a multiple of it.
+        parameters: names of the arguments, in order: addresses, then sizes of 64 bits.
+        alignment: bytes; each address is a multiple of it.
         helpers: names of the functions before the kernel, `cuda_tables.HELPERS`, that it calls.
     """
 
     name: str
     body: str
-    grid: tuple[int, int, int]
+    grid: Grid
     block: tuple[int, int, int]
     shared_bytes: int
     dynamic_bytes: int
@@ -89,7 +90,7 @@ def emit_cuda(func: Func, aliases: Sequence[tuple[Buffer, Buffer]] = ()) -> Cuda
     """CUDA C for the function.
 
     Args:
-        func: loops bound to blocks and threads (`nest_of`), of static shapes.
+        func: loops bound to blocks and threads (`nest_of`).
         aliases: pairs of parameters that the caller may give as one block of memory.
 
     Raises:
@@ -131,7 +132,9 @@ class _Cuda:
         self.declare_locals()
         self.statements.write(self.thread.nest.body)
         name = f"byparts_{func.name}"
-        params = ",\n    ".join(map(self.parameter, func.params))
+        names = [self.text.name(x) for x in func.sizes]
+        sizes = [f"const long long {name}" for name in names]
+        params = ",\n    ".join([*map(self.parameter, func.params), *sizes])
         threads = prod(self.thread.outer.block)
         # Without the 1, the assembler may spill so that more of such small blocks run at once.
         least = ", 1" if self.shared and threads < 256 else ""
@@ -141,11 +144,11 @@ class _Cuda:
         return CudaSource(
             name,
             body,
-            self.thread.outer.grid,
+            self.thread.grid,
             self.thread.outer.block,
             self.shared_bytes,
             self.dynamic_bytes,
-            tuple([self.text.name(p) for p in func.params]),
+            tuple([*[self.text.name(p) for p in func.params], *names]),
             self.alignment,
             tuple(sorted(_helpers(body))),
         )
@@ -160,9 +163,13 @@ class _Cuda:
         for kind in ("block", "thread"):
             for axis, s in self.thread.bound(kind):
                 low = f" + {s.var.attr.low}" if s.var.attr.low else ""
-                self.text.line(
-                    f"const int {self.text.give_name(s.var, s.name)} = {kind}Idx.{axis}{low};"
-                )
+                bits, name = self.kind_of(s), self.text.give_name(s.var, s.name)
+                self.text.line(f"const {bits} {name} = {kind}Idx.{axis}{low};")
+
+    def kind_of(self, s: For) -> str:
+        """The type of a loop's variable."""
+        end = s.extent + s.var.attr.low
+        return "int" if self.index.fits(s.var) and self.index.fits(end) else "long long"
 
     def declare_shared(self) -> None:
         if not self.dynamic_bytes:
@@ -204,8 +211,7 @@ class _Cuda:
         if s.kind in ("unroll", "vectorize") and s.extent.op == "const":
             self.text.line("#pragma unroll")
         low, end = s.var.attr.low, s.extent + s.var.attr.low
-        kind = "int" if self.index.fits(s.var) and self.index.fits(end) else "long long"
-        text = self.index.text(end)
+        kind, text = self.kind_of(s), self.index.text(end)
         name = self.text.give_name(s.var, s.name)
         form = CUDA.statements["loop"]
         with self.text.block(form.format(kind=kind, name=name, low=low, end=text)):

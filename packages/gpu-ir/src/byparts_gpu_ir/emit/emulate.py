@@ -1,6 +1,6 @@
 """A GPU function as plain C, which a CPU runs: that a kernel is right before there is a GPU.
 
-    void byparts_NAME(void **a);  // the parameters in order, then what `EmulatedSource` says
+    void byparts_NAME(void **a);  // the parameters, the sizes, then what `EmulatedSource` says
 
 It means what the CUDA C of the same function means, and follows it (`thread.py`).  Modes:
 
@@ -26,7 +26,7 @@ def emulate(
     """Plain C that does what a GPU would do.
 
     Args:
-        func: loops bound to blocks and threads (`nest_of`), of static shapes.
+        func: loops bound to blocks and threads (`nest_of`).
         mode: one of `MODES`.
         aliases: pairs of parameters that the caller may give as one block of memory; any may be,
             and that they are is found out when it runs.

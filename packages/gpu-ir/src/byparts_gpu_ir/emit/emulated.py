@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Union
 
 from byparts_gpu_ir.emit.shadow import CHECKS
 from byparts_tensor_ir import compile
@@ -79,9 +79,9 @@ class EmulatedSource:
         mode: one of `MODES`.
         statements: as printed, by their numbers in fault records.
         buffers: as printed, by their numbers in fault records.
-        grid: how many blocks there are along x, y, z.
+        grid: how many blocks there are along x, y, z; the text of an expression of sizes.
         block: how many threads a block has along x, y, z.
-        workspace_bytes: that the argument after the buffers points to: a fault record of a checked
+        workspace_bytes: that the argument after buffers and sizes points to: a fault record of a checked
             kernel, which it writes.
     """
 
@@ -90,7 +90,7 @@ class EmulatedSource:
     mode: str
     statements: tuple[str, ...]
     buffers: tuple[str, ...]
-    grid: tuple[int, int, int]
+    grid: tuple[Union[int, str], ...]
     block: tuple[int, int, int]
     workspace_bytes: int
 

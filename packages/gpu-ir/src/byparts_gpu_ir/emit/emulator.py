@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from math import prod
 from typing import Any
 
 from byparts_gpu_ir.emit.checked import Checker, Checks
@@ -25,9 +24,9 @@ from byparts_tensor_ir.access import EmitError, elements_of
 from byparts_tensor_ir.emit.c_tables import CPP
 from byparts_tensor_ir.emit.language import Forms
 from byparts_tensor_ir.emit.vectors import C_TYPES
-from byparts_tensor_ir.expression import Expr
+from byparts_tensor_ir.expression import Expr, as_expr
 from byparts_tensor_ir.functions import FUNCTIONS
-from byparts_tensor_ir.nest import has_meeting
+from byparts_tensor_ir.nest import AXES, has_meeting
 from byparts_tensor_ir.statement import (
     MATRICES,
     Barrier,
@@ -85,6 +84,8 @@ class Emulator:
         for i, p in enumerate(func.params):
             kind = C_TYPES[p.dtype] if p in self.thread.exchanged else f"const {C_TYPES[p.dtype]}"
             self.text.line(f"{kind} *const {self.text.name(p)} = ({kind} *)a[{i}];")
+        for i, size in enumerate(func.sizes, len(func.params)):
+            self.text.line(f"const int64_t {self.text.name(size)} = (int64_t)a[{i}];")
         self.memory()
         if any(isinstance(s, CopyAsync) for s in self.places):
             self.queues = self.text.fresh("copies")
@@ -103,7 +104,7 @@ class Emulator:
             self.mode,
             tuple([statement_lines([s])[0] for s in self.places]),
             tuple([f"{b.scope} {b}" for b in self.buffers()]),
-            self.thread.outer.grid,
+            self.thread.grid,
             self.thread.outer.block,
             self.checks.workspace_bytes,
         )
@@ -138,23 +139,24 @@ class Emulator:
     @contextmanager
     def blocks(self) -> Any:
         """The loop over the blocks."""
-        count, number = prod(self.thread.outer.grid), self.text.fresh("block")
+        grid = [self.values.index(as_expr(n)) for n in self.thread.outer.grid]
+        count, number = " * ".join(grid), self.text.fresh("block")
         with self.text.block(f"for (int64_t {number}_ = 0; {number}_ < {count}; ++{number}_)"):
             at = f"{count - 1} - {number}_" if self.backwards else f"{number}_"
             self.text.line(f"const int64_t {number} = {at};")
-            self.coordinates("block", number, self.thread.outer.grid)
+            self.coordinates("block", number, grid)
             self.checks.block_begins(number)
             if self.queues:
                 self.text.line(f"drop_copies({self.queues}, {self.size});")
             yield
 
-    def coordinates(self, kind: str, number: str, extents: tuple[int, int, int]) -> None:
+    def coordinates(self, kind: str, number: str, extents: Sequence[str]) -> None:
         """The variables of a number along x, y, z, of which x is the fastest."""
-        before = {"x": 1, "y": extents[0], "z": extents[0] * extents[1]}
+        before = {"x": "1", "y": extents[0], "z": f"({extents[0]} * {extents[1]})"}
         for axis, s in self.thread.bound(kind):
             low = f" + {s.var.attr.low}" if s.var.attr.low else ""
             name = self.text.names.get(s.var) or self.text.give_name(s.var, s.name)
-            value = f"{number} / {before[axis]} % {s.extent.attr}{low}"
+            value = f"{number} / {before[axis]} % {extents[AXES.index(axis)]}{low}"
             self.text.line(f"const int64_t {name} = {value};")
 
     # -- what all threads of a block go through ------------------------------------------------
@@ -187,7 +189,7 @@ class Emulator:
             self.text.line(f"const int64_t {t} = {at};")
             if on:
                 self.text.line(f"if (!{on}[{t}]) continue;")
-            self.coordinates("thread", t, self.thread.outer.block)
+            self.coordinates("thread", t, [str(n) for n in self.thread.outer.block])
             yield
 
     def declare(self, b: Buffer) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Protocol, Union
 
 from byparts_gpu_ir.wide import Wide, WideLoop, always_read, wide_access, with_wide_loops
 from byparts_tensor_ir.access import is_safe, unrounded
@@ -35,6 +35,7 @@ from byparts_tensor_ir.statement import (
 from byparts_tensor_ir.substitute import loads
 
 LOCAL = ("local", "register")
+Grid = tuple[Union[int, str], Union[int, str], Union[int, str]]
 _WORDS = (
     "alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const "
     "constexpr continue decltype default delete do double dynamic_cast else enum explicit export "
@@ -90,6 +91,8 @@ class ThreadCode:
         self.text, self.read = Text(reserved), set[Expr]()
         for b in (*self.func.params, *self.func.locals):
             self.text.give_name(b, b.name)
+        for size in func.sizes:
+            self.text.give_name(size, str(size))
         outputs = {b for s in self.all_statements() for b in written(s)}
         locals_ = [b for b in self.func.locals if b.scope == "shared"]
         self.exchanged = {*locals_, *[p for p in self.func.params if p in outputs]}
@@ -117,6 +120,12 @@ class ThreadCode:
         What the statement reads whatever is chosen is there too.
         """
         return all(self.text.knows(x) or x in self.read or is_safe(x) for x in loads(e))
+
+    @property
+    def grid(self) -> Grid:
+        """How many blocks there are along x, y, z; the text of an expression of sizes."""
+        x, y, z = [n if isinstance(n, int) else str(n) for n in self.outer.grid]
+        return x, y, z
 
     # -- statements ----------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from byparts_gpu_ir.mapping.shares import vector_lanes
 from byparts_gpu_ir.mapping.stages import Stage
 from byparts_gpu_ir.mapping.team import Team
 from byparts_gpu_ir.mapping.weave import Weaver, guarded
-from byparts_tensor_ir.expression import Expr, variable
+from byparts_tensor_ir.expression import Expr, const, variable
 from byparts_tensor_ir.statement import For, If
 from byparts_tensor_ir.substitute import buffers_replaced, in_statements
 
@@ -33,11 +33,12 @@ def piece_of(stage: Stage) -> Piece:
         phases = keeper.kept(phases)
         rows = rows.with_locals(keeper.buffers)
     thread = variable("t", team.threads)
-    block = variable("b", -(-rows.count // team.teams))
+    count = rows.exact_count
+    block = variable("b", (count + (team.teams - 1)) // team.teams)
     woven = Weaver(rows, phases, team, thread, stage.machine).woven()
     body = woven.body
-    if rows.count % team.teams:
-        body = guarded(body, block * team.teams + team.number(thread) < rows.count)
+    if count % team.teams is not const(0):
+        body = guarded(body, block * team.teams + team.number(thread) < count)
     body = in_statements(body, _indices(rows, block, team, thread))
     for condition in reversed(stage.conditions):
         body = (If(condition, body),)
@@ -69,7 +70,8 @@ def _indices(rows: Rows, block: Expr, team: Team, thread: Expr) -> dict[Expr, Ex
     values: dict[Expr, Expr] = {}
     loops = list(rows.loops)
     left = block * team.teams + team.number(thread)
-    if len(loops) > 1 and loops[-1].attr.extent.attr % team.teams == 0:
+    last = loops[-1].attr.extent if loops else const(1)
+    if len(loops) > 1 and last.op == "const" and last.attr % team.teams == 0:
         v = loops.pop()
         blocks = int(v.attr.extent.attr) // team.teams
         values[v] = block % blocks * team.teams + team.number(thread) + v.attr.low

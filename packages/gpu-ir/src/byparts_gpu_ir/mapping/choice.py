@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from byparts_gpu_ir.launches import likely
 from byparts_gpu_ir.mapping.machine import Machine
 from byparts_gpu_ir.mapping.phases import Chosen, Phase, Repeated, Shared, all_phases
 from byparts_gpu_ir.mapping.rows import Rows
@@ -59,7 +60,7 @@ def resized(team: Team, threads: int, phases: Sequence[Phase]) -> Team | None:
 
 def _across(rows: Rows, shared: Sequence[Shared]) -> bool:
     """Whether neighbours in memory are in different rows."""
-    if not rows.loops or int(rows.loops[-1].attr.extent.attr) < WARP // 4:
+    if not rows.loops or likely(rows.loops[-1].attr.extent) < WARP // 4:
         return False
     by_row = neighbours(rows.loops[-1], rows.body)
     within = sum(neighbours(p.loops[-1].var, _body(p)) for p in shared)

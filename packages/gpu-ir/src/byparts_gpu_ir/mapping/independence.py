@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from byparts_gpu_ir.launches import is_size, likely
 from byparts_tensor_ir.schedule.find import ScheduleError
 from byparts_tensor_ir.schedule.legal import check_order_free
 from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement, Store, walk
@@ -104,10 +105,13 @@ def has_loops(statements: Iterable[Statement]) -> bool:
 
 
 def rounds(loops: Iterable[For]) -> int:
-    """Count the rounds of the innermost of nested loops; an unknown extent counts as 1."""
+    """Count the rounds of the innermost of nested loops.
+
+    An extent of sizes counts as `LIKELY`, one that another loop decides as 1.
+    """
     n = 1
     for loop in loops:
-        n *= int(loop.extent.attr) if loop.extent.op == "const" else 1
+        n *= likely(loop.extent) if is_size(loop.extent) else 1
     return n
 
 

@@ -26,7 +26,8 @@ def mapped(func: Func, inplace: Pairs = (), machine: Machine = H100) -> Launches
     """The function as kernels that run one after the other.
 
     Args:
-        func: of serial loops and static shapes; what its loops are for a CPU does not matter.
+        func: of serial loops; what its loops are for a CPU does not matter.  It may have sizes:
+            how many blocks there are is then an expression of them, and each kernel takes all.
         inplace: pairs (input, output), by number, that may be the same bytes: an element is written
             when it has been read for the last time, in the order of the function.
         machine: that runs them.
@@ -44,5 +45,5 @@ def mapped(func: Func, inplace: Pairs = (), machine: Machine = H100) -> Launches
     touched = [b for p in pieces for b in used(p.body)]
     workspace += [b for b in stages.twins.values() if b in touched]
     known = [*func.params, *workspace]
-    kernels = [kernel(p, f"{func.name}_{k}", known) for k, p in enumerate(pieces)]
+    kernels = [kernel(p, f"{func.name}_{k}", known, func.sizes) for k, p in enumerate(pieces)]
     return Launches(func.params, tuple(workspace), tuple(kernels), tuple(inplace))

@@ -31,9 +31,9 @@ class Piece:
     workspace: tuple[Buffer, ...] = ()
 
     @property
-    def blocks(self) -> int:
-        """The number of blocks."""
-        return int(self.block.attr.extent.attr)
+    def blocks(self) -> Expr:
+        """The number of blocks, an expression where sizes decide."""
+        return self.block.attr.extent  # type: ignore[no-any-return]  # a number of a variable
 
     @property
     def threads(self) -> int:
@@ -50,15 +50,15 @@ def beside(pieces: Sequence[Piece]) -> Piece:
     """Pieces whose blocks have equally many threads, as one piece: a range of blocks for each."""
     if len(pieces) == 1:
         return pieces[0]
-    block = variable("b", sum(p.blocks for p in pieces))
+    block = variable("b", sum((p.blocks for p in pieces), const(0)))
     thread = variable("t", pieces[0].threads)
     body: list[Statement] = []
-    first = 0
+    first = const(0)
     for p in pieces:
         inner = in_statements(p.body, {p.block: block - first, p.thread: thread})
         here = const(True, "bool")
-        here = here & (const(first) <= block) if first else here
-        first += p.blocks
+        here = here & (first <= block) if first is not const(0) else here
+        first = first + p.blocks
         here = here & (block < first) if p is not pieces[-1] else here
         body.append(If(here, inner))
     locals = tuple([b for p in pieces for b in p.locals])
@@ -66,17 +66,20 @@ def beside(pieces: Sequence[Piece]) -> Piece:
     return Piece(block, thread, tuple(body), locals, workspace)
 
 
-def kernel(piece: Piece, name: str, known: Sequence[Buffer]) -> Func:
+def kernel(
+    piece: Piece, name: str, known: Sequence[Buffer], sizes: tuple[Expr, ...] = ()
+) -> Func:
     """The GPU function of a piece.
 
     Args:
         piece: all that the launch does.
         name: of the function.
         known: global buffers, in the order in which the function takes those that it uses.
+        sizes: that it takes.
     """
     touched, stored = used(piece.body), written(piece.body)
     params = tuple([b for b in known if b in touched])
     outputs = tuple([b for b in params if b in stored])
     threads = For(piece.thread, piece.body, "threadIdx.x")
     locals = tuple([b for b in piece.locals if b in touched])
-    return Func(name, params, outputs, (), (For(piece.block, (threads,), "blockIdx.x"),), locals)
+    return Func(name, params, outputs, sizes, (For(piece.block, (threads,), "blockIdx.x"),), locals)

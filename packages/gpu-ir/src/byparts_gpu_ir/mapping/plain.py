@@ -18,11 +18,11 @@ def plain(func: Func, inplace: Pairs = ()) -> Func:
     """The same function: no vectors, no loops of one round, and a store for each target.
 
     Args:
-        func: of static shapes.
+        func: of serial loops.
         inplace: pairs (input, output) that may be the same bytes.
     """
     memory = surroundings(func, inplace).memory
-    if any(isinstance(s, For) and s.extent is const(0) for s in walk(func.body)):
+    if func.sizes or any(isinstance(s, For) and s.extent is const(0) for s in walk(func.body)):
         func = placed_identities(func)  # a sum of nothing is stored too
     own = {b: replace(b, scope="local") for b in func.locals if b.scope != "local"}
     body = buffers_replaced(_plain(func.body, memory), own)

@@ -15,13 +15,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from byparts_gpu_ir.launches import is_size
 from byparts_gpu_ir.mapping.independence import (
     Surroundings,
     chain,
     rounds,
     used,
 )
-from byparts_tensor_ir.expression import Expr
+from byparts_tensor_ir.expression import Expr, const
 from byparts_tensor_ir.statement import Buffer, For, Statement, Store, stores, walk
 from byparts_tensor_ir.substitute import (
     buffers_replaced,
@@ -51,8 +52,16 @@ class Rows:
 
     @property
     def count(self) -> int:
-        """The number of rows."""
+        """The number of rows, or a likely one."""
         return rounds([For(v, ()) for v in self.loops])
+
+    @property
+    def exact_count(self) -> Expr:
+        """The number of rows, an expression where sizes decide."""
+        n = const(1)
+        for v in self.loops:
+            n = n * v.attr.extent
+        return n
 
     def with_locals(self, buffers: Sequence[Buffer]) -> Rows:
         """The same with more local buffers."""
@@ -112,7 +121,7 @@ def rows_of(statements: Sequence[Statement], around: Surroundings) -> Rows:
 def _common_loop(body: Sequence[Statement], around: Surroundings) -> For | None:
     """Replace a loop of each statement by one loop around them all; `None` if none fits."""
     for loop in chain(body[0]) if body else ():
-        if loop.extent.op == "const":
+        if is_size(loop.extent):
             var = renewed(loop.var)
             merged = _merged(body, var, around)
             if merged is not None:

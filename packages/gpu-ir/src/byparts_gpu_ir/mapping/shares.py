@@ -105,7 +105,7 @@ def vector_lanes(var: Expr, body: Sequence[Statement]) -> int:
 
 def _whole(lanes: int, var: Expr, touched: Sequence[Access]) -> bool:
     """Whether vectors begin at multiples of their lanes, and fill the loop."""
-    if int(var.attr.extent.attr) % lanes:
+    if var.attr.extent.op != "const" or var.attr.extent.attr % lanes:
         return False
     for a in touched:
         if a.stride(var) == 1:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from byparts_gpu_ir.launches import size_bytes
+from byparts_gpu_ir.launches import is_static, size_bytes
 from byparts_gpu_ir.mapping.independence import used, written
 from byparts_gpu_ir.mapping.machine import Machine
 from byparts_gpu_ir.mapping.phases import (
@@ -89,6 +89,8 @@ class Storage:
         self.places = {b: self._place(b, copied) for b in mine}
 
     def _place(self, b: Buffer, copied: set[Buffer]) -> Place:
+        if not is_static(b):
+            return self._in_row(b)
         if self.team.size == 1:
             return Place(b) if size_bytes(b) <= _SCRATCH_BYTES else self._in_row(b)
         if b in copied:
@@ -116,7 +118,8 @@ class Storage:
 
     def _copied(self, mine: Iterable[Buffer]) -> set[Buffer]:
         """The buffers of which each member holds a copy: small, and written by all alike."""
-        small = {b for b in mine if prod(int(n.attr) for n in b.shape) <= _COPIED}
+        static = filter(is_static, mine)
+        small = {b for b in static if prod(int(n.attr) for n in b.shape) <= _COPIED}
         small -= {b for p in self._shared() for b in _stored_by_rounds(p)}
         while True:
             before = len(small)

@@ -84,6 +84,8 @@ def _turned(stage: Stage) -> _Turned | None:
     if not isinstance(store, Store) or store.reducer is not None or len(store.targets) != 1:
         return None
     (target,), memory = store.targets, stage.rows.around.memory
+    if any(v.attr.extent.op != "const" for v in stage.rows.loops):
+        return None  # a tile that sizes decide is not worked out
     wide = [v for v in stage.rows.loops if int(v.attr.extent.attr) >= _LEAST]
     j = next((v for v in wide if Access(target, store.index).stride(v) == 1), None)
     if j is None or target.scope != "global":

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from byparts_gpu_ir.launches import size_bytes
+from byparts_gpu_ir.launches import is_static, size_bytes
 from byparts_gpu_ir.mapping.independence import rounds, stores_with_paths
 from byparts_tensor_ir.access import flat_index
 from byparts_tensor_ir.expression import BYTES, Expr
@@ -63,4 +63,4 @@ def bytes_of(statements: Sequence[Statement]) -> int:
             if a.buffer.scope == "global":
                 number = rounds([x for x in path if a.stride(x.var) != 0])
                 touched[a.buffer] = touched.get(a.buffer, 0) + number * BYTES[a.buffer.dtype]
-    return sum(min(n, size_bytes(b)) for b, n in touched.items())
+    return sum(min(n, size_bytes(b)) if is_static(b) else n for b, n in touched.items())

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Union
 
 from byparts_gpu_ir.emit.emulated import EmulatedSource
 from byparts_gpu_ir.emit.shadow import FAULT_BYTES
@@ -19,6 +19,7 @@ from byparts_gpu_ir.emulation import emulated_caller
 from byparts_gpu_ir.faults import KernelFault
 from byparts_kernels_cuda.driver.double_memory import Block, Memories
 from byparts_kernels_cuda.driver.functions import ALIGNMENT
+from byparts_op_loops.extents import number_of
 
 MARK = b"byparts emulation\n"
 ILLEGAL_ADDRESS, MISALIGNED_ADDRESS, UNKNOWN = 700, 716, 999
@@ -38,15 +39,30 @@ class Argument:
 
     Attributes:
         name: of the buffer.
-        size_bytes: that must be there.
+        size_bytes: that must be there; the text of an expression of the sizes.
         written: whether the kernel writes them.
         alone: whether they may share no byte with what is written (`__restrict__`).
+        is_size: whether it is no pointer, but a size.
     """
 
     name: str
-    size_bytes: int
+    size_bytes: Union[int, str]
     written: bool
     alone: bool
+    is_size: bool = False
+
+
+@dataclass(frozen=True)
+class _Span:
+    """The bytes of an argument in a launch."""
+
+    argument: Argument
+    at: int
+    size_bytes: int
+
+    @property
+    def end(self) -> int:
+        return self.at + self.size_bytes
 
 
 @dataclass(frozen=True)
@@ -54,13 +70,14 @@ class Emulated:
     """A kernel in a shared object: a C function of its name, as `EmulatedSource` says.
 
     Attributes:
-        grid, block: with which it must be launched.
+        grid, block: with which it must be launched; blocks may be the text of an expression of
+            sizes.
         shared_bytes: of dynamic shared memory, likewise.
         mode: one of `emulated.MODES`.
         statements, buffers: as printed, for faults.
     """
 
-    grid: tuple[int, int, int]
+    grid: tuple[Union[int, str], ...]
     block: tuple[int, int, int]
     shared_bytes: int
     arguments: tuple[Argument, ...]
@@ -104,8 +121,10 @@ class Function:
         """The name in messages."""
         return self.name.rpartition("_")[0].removeprefix("byparts_")
 
-    def limits(self, grid: Sequence[int], block: Sequence[int], shared_bytes: int) -> str:
-        """Describe the error in the sizes that the kernel is launched with; "" for none."""
+    def limits(
+        self, grid: Sequence[int], block: Sequence[int], shared_bytes: int, values: Sequence[int]
+    ) -> str:
+        """Describe the error in how the kernel is launched on these arguments; "" for none."""
         k = self.kernel
         if not all((*grid, *block)):
             return f"a grid of {grid} and a block of {block}: nothing to launch"
@@ -114,8 +133,9 @@ class Function:
         if max(block[:2]) > 1024 or block[2] > 64 or block[0] * block[1] * block[2] > 1024:
             return f"a block of {block}: at most 1024 threads"
         asked = (tuple(grid), tuple(block), shared_bytes)
-        if asked != (k.grid, k.block, k.shared_bytes):
-            return f"launched with {asked}, made for {(k.grid, k.block, k.shared_bytes)}"
+        blocks = tuple([number_of(str(n), self._sizes(values)) for n in k.grid])
+        if asked != (blocks, k.block, k.shared_bytes):
+            return f"launched with {asked}, made for {(blocks, k.block, k.shared_bytes)}"
         return ""
 
     def run(self, memories: Memories, addresses: Sequence[int]) -> None:
@@ -125,10 +145,15 @@ class Function:
             Fault: an argument is no memory of the GPU, not aligned, or overlaps another one; or
                 the checker found something.
         """
-        for a, address in zip(self.kernel.arguments, addresses, strict=True):
-            if a.size_bytes:
-                self._check(memories.find(address, a.size_bytes), a, address)
-        self._check_overlap(addresses)
+        sizes = self._sizes(addresses)
+        pairs = zip(self.kernel.arguments, addresses, strict=True)
+        spans = [
+            _Span(a, at, number_of(str(a.size_bytes), sizes)) for a, at in pairs if not a.is_size
+        ]
+        for span in spans:
+            if span.size_bytes:
+                self._check(memories.find(span.at, span.size_bytes), span)
+        self._check_overlap(spans)
         try:
             self.call(addresses)
         except KernelFault as fault:
@@ -144,8 +169,13 @@ class Function:
         address = ctypes.cast(entry, ctypes.c_void_p).value or 0
         return emulated_caller(EmulatedSource(*about), address)
 
-    def _check(self, block: Block | None, a: Argument, address: int) -> None:
-        what = f"{self.title}: {a.name} of {a.size_bytes} bytes at {address:#x}"
+    def _sizes(self, values: Sequence[int]) -> dict[str, int]:
+        pairs = zip(self.kernel.arguments, values, strict=True)
+        return {a.name: n for a, n in pairs if a.is_size}
+
+    def _check(self, block: Block | None, span: _Span) -> None:
+        name, address = span.argument.name, span.at
+        what = f"{self.title}: {name} of {span.size_bytes} bytes at {address:#x}"
         if block is None:
             raise Fault(ILLEGAL_ADDRESS, f"{what} is in no memory that was allocated")
         if block.device != self.module.device:
@@ -153,11 +183,11 @@ class Function:
         if address % ALIGNMENT:
             raise Fault(MISALIGNED_ADDRESS, f"{what} is not aligned to {ALIGNMENT} bytes")
 
-    def _check_overlap(self, addresses: Sequence[int]) -> None:
-        spans = list(zip(self.kernel.arguments, addresses, strict=True))
-        for a, at in spans:
-            for b, there in spans:
-                meet = at < there + b.size_bytes and there < at + a.size_bytes
+    def _check_overlap(self, spans: Sequence[_Span]) -> None:
+        for one in spans:
+            for other in spans:
+                a, b = one.argument, other.argument
+                meet = one.at < other.end and other.at < one.end
                 if a is not b and meet and a.written and (a.alone or b.alone):
                     raise Fault(
                         UNKNOWN, f"{self.title}: {a.name}, which is written, overlaps {b.name}"

@@ -374,12 +374,12 @@ class Machine:
         function = self._thing(handle, Function)
         grid, block = given[0:3], given[3:6]
         shared_bytes, stream, arguments = given[6:9]
-        if wrong := function.limits(grid, block, shared_bytes):
-            raise Fault(INVALID_VALUE, f"{function.title}: {wrong}")
         if function.module.device != self.device():
             raise Fault(INVALID_HANDLE, "a function of another GPU")
         count = len(function.kernel.arguments)
         values = [ctypes.c_uint64.from_address(arguments[i]).value for i in range(count)]
+        if wrong := function.limits(grid, block, shared_bytes, values):
+            raise Fault(INVALID_VALUE, f"{function.title}: {wrong}")
         self._add(stream, lambda: self._run(function, values))
 
     def _run(self, function: Function, addresses: list[int]) -> None:
