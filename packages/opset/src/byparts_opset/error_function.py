@@ -18,6 +18,7 @@ from byparts_opset.elementwise import Unary, computed
 SLOPE = 2 / math.sqrt(math.pi)  # of erf at 0
 
 erf_of = np.vectorize(math.erf, otypes=[np.float64])  # of arrays
+erfc_of = np.vectorize(math.erfc, otypes=[np.float64])
 
 
 class Erf(Unary):
@@ -35,7 +36,7 @@ class Erfc(Unary):
     """y = 1 - erf(x), with all its digits where erf is near 1."""
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
-        return computed(np.vectorize(math.erfc, otypes=[np.float64]), x)
+        return computed(erfc_of, x)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         (x,) = node.inputs

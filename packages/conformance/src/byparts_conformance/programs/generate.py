@@ -18,6 +18,7 @@ from random import Random
 
 import byparts_opset as ops
 from byparts_conformance.programs import (
+    backward,
     contractions,
     control,
     elementwise,
@@ -81,6 +82,15 @@ THEMES: dict[str, tuple[tuple[str, ...], Makers]] = {
         (*control.MAKERS * 4, *elementwise.MAKERS, *movement.MAKERS, *reductions.MAKERS),
     ),
 }
+_DRAWN = tuple(THEMES)
+# For every ninth seed, whatever is drawn for it: so that the others stay what they are.
+THEMES["gradients"] = (
+    ("f32", "f32", "f32", "f64", "f16", "bf16"),
+    (
+        *(*backward.MAKERS * 8, *states.MAKERS, *control.MAKERS, *elementwise.MAKERS),
+        *(*reductions.MAKERS * 2, *contractions.MAKERS * 3),
+    ),
+)
 _SMOOTH: Makers = (
     *elementwise.SMOOTH * 2,
     *movement.SMOOTH,
@@ -107,7 +117,8 @@ def generate(
         prints: whether some values are printed; by default every fifth seed's are.
     """
     random = Random(seed)
-    dtypes, makers = THEMES[theme or random.choice(list(THEMES))]
+    drawn = random.choice(_DRAWN)
+    dtypes, makers = THEMES[theme or ("gradients" if seed % 9 == 4 else drawn)]
     growing = Growing(random, _sizes(random), dtypes, makers=makers)
     growing.not_finite = seed % 8 == 7 if not_finite is None else not_finite
     for _ in range(random.randrange(1, 4)):
