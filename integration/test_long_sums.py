@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from waiting import wait_for_cases
 
 import byparts_opset as ops
 from byparts_autodiff import gradients
@@ -87,6 +88,16 @@ def _inside(f: Function) -> Function:
     return lambda x: f(ops.abs(x)) * 0.5
 
 
+def _case(case: str, inside: bool) -> Graph:
+    shape, f = CASES[case]
+    return _graph(_inside(f) if inside else f, np.empty(shape, np.float32))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled_at_once(request: pytest.FixtureRequest) -> None:
+    wait_for_cases(request, test_long_sums_are_within_the_bound=_case)
+
+
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a region"])
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("case", CASES)
@@ -94,11 +105,10 @@ def test_long_sums_are_within_the_bound(case: str, backend: str, inside: bool) -
     """Relative to the sum of sizes, which here is the sum itself."""
     shape, f = CASES[case]
     x = np.full(shape, 0.1, np.float32)
-    made = _graph(_inside(f) if inside else f, x)
     wide = x.astype(np.float64)
     (exact,) = evaluate(_graph(_inside(f) if inside else f, wide), wide)
 
-    (y,) = build(made, backends=tuple(dict.fromkeys((backend, "numpy"))))(x)
+    (y,) = build(_case(case, inside), backends=tuple(dict.fromkeys((backend, "numpy"))))(x)
 
     np.testing.assert_allclose(y, exact, rtol=BOUND)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from waiting import wait_for_cases
 
 import byparts_opset as ops
 from byparts_autodiff import gradients
@@ -39,9 +40,13 @@ def _unit(x: Value, n: int) -> tuple[Value, Value]:
     return ops.fill(1.0, x.type.dtype, (n,)), ops.fill(0.0, x.type.dtype, (n,))
 
 
-def _run(f: Function, x: Any, backend: str) -> Any:
+def _graph(f: Function, x: Any) -> Graph:
     value = Input(type_of(x))
-    graph = Graph.of([value], [f(value)])
+    return Graph.of([value], [f(value)])
+
+
+def _run(f: Function, x: Any, backend: str) -> Any:
+    graph = _graph(f, x)
     if backend == "evaluate":
         return evaluate(graph, x)[0]
     return build(graph, backends=tuple(dict.fromkeys((backend, "numpy"))))(x)[0]
@@ -50,6 +55,27 @@ def _run(f: Function, x: Any, backend: str) -> Any:
 def _inside(f: Function) -> Function:
     """The function behind an op that changes no number, and before another."""
     return lambda x: ops.maximum(f(ops.minimum(x, float("inf"))), -float("inf"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled_at_once(request: pytest.FixtureRequest) -> None:
+    def count(case: str, dtype: str, inside: bool) -> Graph:
+        values, f = COUNTS[case]
+        return _graph(_inside(f) if inside else f, values.astype(numpy_dtype(dtype)))
+
+    def extreme(case: str, inside: bool) -> Graph:
+        x, f = EXTREMES[case]
+        return _graph(_inside(f) if inside else f, x)
+
+    def square(name: str, dtype: str) -> Graph:
+        return _graph(_slope(getattr(ops, name)), _hundreds(dtype))
+
+    wait_for_cases(
+        request,
+        test_counts_are_not_held_in_half_types=count,
+        test_extreme_numbers_have_one_answer=extreme,
+        test_squares_in_gradients_do_not_leave_half_types=square,
+    )
 
 
 MANY = 70_000  # more than 65,504, the greatest of f16, and than 256, from which bf16 lacks numbers
@@ -172,13 +198,17 @@ def test_extreme_numbers_have_one_answer(case: str, backend: str, inside: bool) 
     np.testing.assert_allclose(y, exact, rtol=1e-5, atol=4e-45)
 
 
+def _hundreds(dtype: str) -> Any:
+    return np.array([3, 100, 300, 1000]).astype(numpy_dtype(dtype))
+
+
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", ["asinh", "acosh", "atan", "softsign"])
 def test_squares_in_gradients_do_not_leave_half_types(name: str, backend: str, dtype: str) -> None:
     """300^2 is infinite in f16, 1 / 300 is a number."""
     f = _slope(getattr(ops, name))
-    x = np.array([3, 100, 300, 1000]).astype(numpy_dtype(dtype))
+    x = _hundreds(dtype)
     exact = _run(f, x.astype(np.float64), "evaluate")
 
     y = _run(f, x, backend).astype(np.float64)
