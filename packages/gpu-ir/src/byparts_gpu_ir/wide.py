@@ -30,7 +30,6 @@ from byparts_tensor_ir.statement import (
 from byparts_tensor_ir.substitute import subexpressions, substituted, variables
 
 WIDEST_BYTES = 16  # of one access
-MOST_LANES = 16
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from byparts_frontend_tf.api.math.binary import div_no_nan, equal, maximum
 from byparts_frontend_tf.api.math.reduce import reduce_max, reduce_mean, reduce_sum
 from byparts_frontend_tf.api.math.unary import sqrt
 from byparts_frontend_tf.api.metrics.at_thresholds import at_thresholds, even_thresholds
-from byparts_frontend_tf.api.metrics.metrics import Metric, collected, ratio, tracked, weighted
+from byparts_frontend_tf.api.metrics.metrics import Metric, metric, ratio, tracked, weighted
 from byparts_frontend_tf.api.nn.softmax import in_top_k
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.graph.convert import convert_to_tensor
@@ -26,12 +26,12 @@ from byparts_tf_files.dtypes import float32
 def _turned(function: Callable[..., Metric]) -> Callable[..., Metric]:
     """A metric whose first arguments are (predictions, labels)."""
 
-    def metric(predictions: Any, labels: Any, *arguments: Any, **named: Any) -> Metric:
+    def turned(predictions: Any, labels: Any, *arguments: Any, **named: Any) -> Metric:
         return function(labels, predictions, *arguments, **named)
 
-    metric.__doc__, metric.__module__ = function.__doc__, __name__
-    metric.__name__ = f"streaming_{function.__name__}"
-    return metric
+    turned.__doc__, turned.__module__ = function.__doc__, __name__
+    turned.__name__ = f"streaming_{function.__name__}"
+    return turned
 
 
 streaming_accuracy = _turned(of_values.accuracy)
@@ -74,42 +74,40 @@ def streaming_auc(
     return at.auc(labels, predictions, weights, num_thresholds, *keys, curve, name)
 
 
+@metric
 def streaming_recall_at_k(
     predictions: Any,
     labels: Any,
     k: int,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: Optional[str] = None,
+    *,
+    name: Optional[str],
 ) -> Metric:
     """The share of labels [n] that are among the best k."""
     found = cast(in_top_k(predictions, labels, k), float32)
-    keys = metrics_collections, updates_collections
-    return of_values.mean(found, weights, *keys, name or "recall_at_k")
+    return of_values.mean(found, weights, name=name or "recall_at_k")
 
 
+@metric
 def streaming_covariance(
     predictions: Any,
     labels: Any,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: Optional[str] = None,
+    *,
+    name: Optional[str],
 ) -> Metric:
     """The covariance of all pairs, without bias."""
     with variable_scope(name, "covariance", [predictions, labels]):
-        made = tracked(_moments(predictions, labels, weights), _covariance)
-        return collected(made, metrics_collections, updates_collections)
+        return tracked(_moments(predictions, labels, weights), _covariance)
 
 
+@metric
 def streaming_pearson_correlation(
     predictions: Any,
     labels: Any,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: Optional[str] = None,
+    *,
+    name: Optional[str],
 ) -> Metric:
     """The correlation of all pairs."""
 
@@ -120,8 +118,7 @@ def streaming_pearson_correlation(
         return div_no_nan(_covariance(n, x, y, xy, xx, yy, ""), sqrt(maximum(spread, 0.0)))
 
     with variable_scope(name, "pearson_r", [predictions, labels]):
-        made = tracked(_moments(predictions, labels, weights), value)
-        return collected(made, metrics_collections, updates_collections)
+        return tracked(_moments(predictions, labels, weights), value)
 
 
 def _moments(predictions: Any, labels: Any, weights: Any) -> list[tuple[str, Tensor]]:
@@ -161,14 +158,14 @@ def accuracy(
 
 
 @symbol("contrib.metrics.f1_score")
+@metric
 def f1_score(
     labels: Any,
     predictions: Any,
     weights: Any = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: Optional[str] = None,
+    *,
+    name: Optional[str],
 ) -> Metric:
     """The best harmonic mean of precision and recall at any threshold."""
 
@@ -178,8 +175,7 @@ def f1_score(
         return reduce_max(2.0 * precision * recall / (1e-7 + precision + recall))
 
     given = labels, predictions, even_thresholds(num_thresholds), weights
-    keys = metrics_collections, updates_collections
-    return at_thresholds("f1", ("tp", "fp", "fn"), value, given, keys, name)
+    return at_thresholds("f1", ("tp", "fp", "fn"), value, given, name)
 
 
 @symbol("contrib.metrics.aggregate_metrics", "contrib.slim.metrics.aggregate_metrics")

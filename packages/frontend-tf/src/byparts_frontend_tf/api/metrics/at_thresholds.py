@@ -13,7 +13,7 @@ from byparts_frontend_tf.api.gather import gather
 from byparts_frontend_tf.api.math.binary import div_no_nan, logical_and, maximum, minimum
 from byparts_frontend_tf.api.math.reduce import argmax, argmin, reduce_sum
 from byparts_frontend_tf.api.math.unary import absolute, log, logical_not
-from byparts_frontend_tf.api.metrics.metrics import Metric, collected, tracked
+from byparts_frontend_tf.api.metrics.metrics import Metric, collected, metric, tracked
 from byparts_frontend_tf.api.reshape import reshape
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.api.where import where
@@ -65,7 +65,6 @@ def at_thresholds(
     used: Sequence[str],
     value: Values,
     given: tuple[Any, Any, Any, Any],
-    collections: tuple[Any, Any],
     name: Optional[str],
 ) -> Metric:
     """A metric of counts at thresholds; `given`: labels, predictions, thresholds, weights."""
@@ -73,10 +72,9 @@ def at_thresholds(
     with variable_scope(name, scope, [labels, predictions]):
         counts = counts_at(labels, predictions, thresholds, weights)
         parts = [(_NAMES[k], counts[k]) for k in used]
-        made = tracked(
+        return tracked(
             parts, lambda *sums: value(dict(zip(used, sums[:-1], strict=True)), sums[-1])
         )
-        return collected(made, *collections)
 
 
 def _area(x: Tensor, y: Tensor, method: str, name: str) -> Tensor:
@@ -140,8 +138,21 @@ def auc(
         return _area(recall, precision, summation_method, name)
 
     given = labels, predictions, at, weights
-    keys = metrics_collections, updates_collections
-    return at_thresholds("auc", ("tp", "fn", "tn", "fp"), value, given, keys, name)
+    made = at_thresholds("auc", ("tp", "fn", "tn", "fp"), value, given, name)
+    return collected(made, metrics_collections, updates_collections)
+
+
+def _at_each(name: str, scope: str, used: Sequence[str], value: Values) -> Callable[..., Metric]:
+    """The metric of this name: counts at each threshold, in a scope."""
+
+    def of_thresholds(
+        labels: Any, predictions: Any, thresholds: Any, weights: Any = None, *, name: Optional[str]
+    ) -> Metric:
+        return at_thresholds(scope, used, value, (labels, predictions, thresholds, weights), name)
+
+    of_thresholds.__name__ = name
+    of_thresholds.__doc__ = f"TensorFlow's `{name}`: one number for each threshold."
+    return metric(of_thresholds)
 
 
 def _rate_at(scope: str, beside: str) -> Callable[..., Metric]:
@@ -151,22 +162,7 @@ def _rate_at(scope: str, beside: str) -> Callable[..., Metric]:
         rate: Tensor = c["tp"] / (_EPSILON + c["tp"] + c[beside])
         return rate
 
-    def metric(
-        labels: Any,
-        predictions: Any,
-        thresholds: Any,
-        weights: Any = None,
-        metrics_collections: Any = None,
-        updates_collections: Any = None,
-        name: Optional[str] = None,
-    ) -> Metric:
-        given = labels, predictions, thresholds, weights
-        keys = metrics_collections, updates_collections
-        return at_thresholds(scope, ("tp", beside), value, given, keys, name)
-
-    metric.__name__, metric.__module__ = scope, __name__
-    metric.__doc__ = f"TensorFlow's `{scope}`: one number for each threshold."
-    return metric
+    return _at_each(scope, scope, ("tp", beside), value)
 
 
 precision_at_thresholds = _rate_at("precision_at_thresholds", "fp")
@@ -174,26 +170,8 @@ recall_at_thresholds = _rate_at("recall_at_thresholds", "fn")
 
 
 def _count_at(kind: str) -> Callable[..., Metric]:
-    scope = f"{_NAMES[kind]}_at_thresholds"
-
-    def metric(
-        labels: Any,
-        predictions: Any,
-        thresholds: Any,
-        weights: Any = None,
-        metrics_collections: Any = None,
-        updates_collections: Any = None,
-        name: Optional[str] = None,
-    ) -> Metric:
-        given = labels, predictions, thresholds, weights
-        keys = metrics_collections, updates_collections
-        return at_thresholds(
-            _NAMES[kind], (kind,), lambda c, name: c[kind] + 0.0, given, keys, name
-        )
-
-    metric.__name__, metric.__module__ = scope, __name__
-    metric.__doc__ = f"TensorFlow's `{scope}`: one number for each threshold."
-    return metric
+    name = f"{_NAMES[kind]}_at_thresholds"
+    return _at_each(name, _NAMES[kind], (kind,), lambda c, n: c[kind] + 0.0)
 
 
 true_positives_at_thresholds = _count_at("tp")
@@ -222,7 +200,7 @@ def _sensitive(c: dict[str, Tensor], name: str, sensitivity: float) -> Tensor:
 
 
 def _where_near(scope: str, wanted: str, value: Callable[..., Tensor]) -> Callable[..., Metric]:
-    def metric(
+    def where_near(
         labels: Any,
         predictions: Any,
         target: Any = None,
@@ -239,13 +217,13 @@ def _where_near(scope: str, wanted: str, value: Callable[..., Tensor]) -> Callab
         if not 0 <= aim <= 1:
             raise ValueError(f"`{wanted}` must be in the range [0, 1].")
         given = labels, predictions, even_thresholds(num_thresholds), weights
-        keys = metrics_collections, updates_collections
         counts = ("tp", "fn", "tn", "fp")
-        return at_thresholds(scope, counts, lambda c, n: value(c, n, aim), given, keys, name)
+        made = at_thresholds(scope, counts, lambda c, n: value(c, n, aim), given, name)
+        return collected(made, metrics_collections, updates_collections)
 
-    metric.__name__, metric.__module__ = scope, __name__
-    metric.__doc__ = f"TensorFlow's `{scope}`."
-    return metric
+    where_near.__name__, where_near.__module__ = scope, __name__
+    where_near.__doc__ = f"TensorFlow's `{scope}`."
+    return where_near
 
 
 sensitivity_at_specificity = _where_near("sensitivity_at_specificity", "specificity", _specific)

@@ -10,6 +10,7 @@ from typing import Any, Optional
 
 from byparts_frontend_tf.api.cast import cast
 from byparts_frontend_tf.api.constant import ones_like, zeros
+from byparts_frontend_tf.api.family import family
 from byparts_frontend_tf.api.identity import identity
 from byparts_frontend_tf.api.math.binary import divide, equal, logical_and, multiply
 from byparts_frontend_tf.api.math.reduce import reduce_sum
@@ -85,20 +86,25 @@ def weighted(values: Tensor, weights: Any) -> tuple[Tensor, Tensor]:
     return multiply(values, w), multiply(ones_like(values), w)
 
 
-@symbol("metrics.mean")
-def mean(
-    values: Any,
-    weights: Any = None,
+@family
+def metric(
+    compute: Callable[[], Metric],
     metrics_collections: Any = None,
     updates_collections: Any = None,
     name: Optional[str] = None,
 ) -> Metric:
+    """A metric, which is added to collections; `name` is that of its scope."""
+    return collected(compute(), metrics_collections, updates_collections)
+
+
+@symbol("metrics.mean")
+@metric
+def mean(values: Any, weights: Any = None, *, name: Optional[str]) -> Metric:
     """The mean of all values, weighted."""
     with variable_scope(name, "mean", [values]):
         x = cast(convert_to_tensor(values), float32)
         total, count = weighted(x, weights)
-        made = tracked([("total", reduce_sum(total)), ("count", reduce_sum(count))], ratio)
-        return collected(made, metrics_collections, updates_collections)
+        return tracked([("total", reduce_sum(total)), ("count", reduce_sum(count))], ratio)
 
 
 def alike(labels: Any, predictions: Any) -> tuple[Tensor, Tensor]:
@@ -113,67 +119,46 @@ def alike(labels: Any, predictions: Any) -> tuple[Tensor, Tensor]:
 
 
 @symbol("metrics.accuracy")
-def accuracy(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: Optional[str] = None,
-) -> Metric:
+@metric
+def accuracy(labels: Any, predictions: Any, weights: Any = None, *, name: Optional[str]) -> Metric:
     """Share of the predictions that equal their labels."""
     y, x = alike(labels, predictions)
     y = cast(y, x.dtype.base_dtype)
     right = cast(equal(x, y), float32)
-    return mean(right, weights, metrics_collections, updates_collections, name or "accuracy")
+    return mean(right, weights, name=name or "accuracy")
 
 
 @symbol("metrics.mean_squared_error")
+@metric
 def mean_squared_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: Optional[str] = None,
+    labels: Any, predictions: Any, weights: Any = None, *, name: Optional[str]
 ) -> Metric:
     """The mean of the squares of differences."""
     y, x = alike(labels, predictions)
     errors = square(cast(x, float32) - cast(y, float32))
-    given = weights, metrics_collections, updates_collections
-    return mean(errors, *given, name or "mean_squared_error")
+    return mean(errors, weights, name=name or "mean_squared_error")
 
 
 @symbol("metrics.root_mean_squared_error")
+@metric
 def root_mean_squared_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: Optional[str] = None,
+    labels: Any, predictions: Any, weights: Any = None, *, name: Optional[str]
 ) -> Metric:
     """The root of `mean_squared_error`."""
     scope = name or "root_mean_squared_error"
-    found = mean_squared_error(labels, predictions, weights, None, None, scope)
-    made = sqrt(found[0]), sqrt(found[1])
-    return collected(made, metrics_collections, updates_collections)
+    value, update = mean_squared_error(labels, predictions, weights, name=scope)
+    return sqrt(value), sqrt(update)
 
 
 @symbol("metrics.mean_absolute_error")
+@metric
 def mean_absolute_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: Optional[str] = None,
+    labels: Any, predictions: Any, weights: Any = None, *, name: Optional[str]
 ) -> Metric:
     """The mean of the differences without signs."""
     y, x = alike(labels, predictions)
     errors = absolute(cast(x, float32) - cast(y, float32))
-    given = weights, metrics_collections, updates_collections
-    return mean(errors, *given, name or "mean_absolute_error")
+    return mean(errors, weights, name=name or "mean_absolute_error")
 
 
 def kinds_of(labels: Any, predictions: Any) -> dict[str, Tensor]:
@@ -192,63 +177,41 @@ def _of_two(
     labels: Any,
     predictions: Any,
     weights: Any,
-    collections: tuple[Any, Any],
     name: Optional[str],
     scope: str,
 ) -> Metric:
     """first / (first + second), of counts."""
     with variable_scope(name, scope, [labels, predictions]):
         a, b = (_COUNTS[kind](labels, predictions, weights) for kind in kinds)
-        now = ratio(a[0], a[0] + b[0], "value")
-        after = ratio(a[1], a[1] + b[1], "update_op")
-        return collected((now, after), *collections)
+        return ratio(a[0], a[0] + b[0], "value"), ratio(a[1], a[1] + b[1], "update_op")
 
 
 @symbol("metrics.precision")
-def precision(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: Optional[str] = None,
-) -> Metric:
+@metric
+def precision(labels: Any, predictions: Any, weights: Any = None, *, name: Optional[str]) -> Metric:
     """Share of true positives among the elements that are predicted to be positive."""
-    kinds, keys = ("true_positives", "false_positives"), (metrics_collections, updates_collections)
-    return _of_two(kinds, labels, predictions, weights, keys, name, "precision")
+    kinds = "true_positives", "false_positives"
+    return _of_two(kinds, labels, predictions, weights, name, "precision")
 
 
 @symbol("metrics.recall")
-def recall(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: Optional[str] = None,
-) -> Metric:
+@metric
+def recall(labels: Any, predictions: Any, weights: Any = None, *, name: Optional[str]) -> Metric:
     """Share of true positives among the elements that are positive."""
-    kinds, keys = ("true_positives", "false_negatives"), (metrics_collections, updates_collections)
-    return _of_two(kinds, labels, predictions, weights, keys, name, "recall")
+    kinds = "true_positives", "false_negatives"
+    return _of_two(kinds, labels, predictions, weights, name, "recall")
 
 
 def _count(kind: str) -> Callable[..., Metric]:
     def counted(
-        labels: Any,
-        predictions: Any,
-        weights: Any = None,
-        metrics_collections: Any = None,
-        updates_collections: Any = None,
-        name: Optional[str] = None,
+        labels: Any, predictions: Any, weights: Any = None, *, name: Optional[str]
     ) -> Metric:
         with variable_scope(name, kind, [labels, predictions]):
             part = weighted(cast(kinds_of(labels, predictions)[kind], float32), weights)[0]
-            made = tracked([("count", reduce_sum(part))], lambda a, n: identity(a, name=n))
-            return collected(made, metrics_collections, updates_collections)
+            return tracked([("count", reduce_sum(part))], lambda a, n: identity(a, name=n))
 
     counted.__name__, counted.__doc__ = kind, f"How many {kind.replace('_', ' ')} there are."
-    counted.__module__ = __name__
-    return counted
+    return metric(counted)
 
 
 true_positives, false_positives = _count("true_positives"), _count("false_positives")

@@ -28,8 +28,8 @@ from byparts_frontend_tf.api.math.unary import absolute
 from byparts_frontend_tf.api.metrics.metrics import (
     Metric,
     alike,
-    collected,
     mean,
+    metric,
     metric_variable,
     ratio,
     tracked,
@@ -88,7 +88,6 @@ def _rate(
     k: Any,
     class_id: Any,
     weights: Any,
-    collections: tuple[Any, Any],
     name: Optional[str],
 ) -> Metric:
     """True positives over those predicted ("precision"), or over the labels ("recall")."""
@@ -102,7 +101,7 @@ def _rate(
             (f"{part}_{at}", cast(reduce_sum(weighted(x, weights)[0]), float64))
             for part, x in (("true_positive", true), (other, whole - true))
         ]
-        return collected(tracked(parts, lambda a, b, n: realdiv(a, a + b, n)), *collections)
+        return tracked(parts, lambda a, b, n: realdiv(a, a + b, n))
 
 
 def _at_k(what: str, from_ids: bool) -> Callable[..., Metric]:
@@ -112,13 +111,11 @@ def _at_k(what: str, from_ids: bool) -> Callable[..., Metric]:
         k: Any = None,
         class_id: Any = None,
         weights: Any = None,
-        metrics_collections: Any = None,
-        updates_collections: Any = None,
-        name: Optional[str] = None,
+        *,
+        name: Optional[str],
     ) -> Metric:
         best = cast(convert_to_tensor(predictions_idx), int64)
-        keys = metrics_collections, updates_collections
-        return _rate(what, labels, best, k, class_id, weights, keys, name)
+        return _rate(what, labels, best, k, class_id, weights, name)
 
     def of_scores(
         labels: Any,
@@ -126,18 +123,16 @@ def _at_k(what: str, from_ids: bool) -> Callable[..., Metric]:
         k: int,
         class_id: Any = None,
         weights: Any = None,
-        metrics_collections: Any = None,
-        updates_collections: Any = None,
-        name: Optional[str] = None,
+        *,
+        name: Optional[str],
     ) -> Metric:
         best = cast(top_k(predictions, k).indices, int64)
-        keys = metrics_collections, updates_collections
-        return _rate(what, labels, best, k, class_id, weights, keys, name)
+        return _rate(what, labels, best, k, class_id, weights, name)
 
-    made: Any = of_ids if from_ids else of_scores
-    made.__name__, made.__module__ = f"{what}_at_k", __name__
-    made.__doc__ = f"TensorFlow's `{what}_at_k`: labels [..., n], and classes by their scores."
-    return made  # type: ignore[no-any-return]  # one of these two
+    at_k: Any = of_ids if from_ids else of_scores
+    at_k.__name__ = f"{what}_at_k"
+    at_k.__doc__ = f"TensorFlow's `{what}_at_k`: labels [..., n], and classes by their scores."
+    return metric(at_k)
 
 
 precision_at_k, recall_at_k = _at_k("precision", False), _at_k("recall", False)
@@ -145,14 +140,14 @@ precision_at_top_k, recall_at_top_k = _at_k("precision", True), _at_k("recall", 
 
 
 @symbol("metrics.average_precision_at_k", "metrics.sparse_average_precision_at_k")
+@metric
 def average_precision_at_k(
     labels: Any,
     predictions: Any,
     k: int,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: Optional[str] = None,
+    *,
+    name: Optional[str],
 ) -> Metric:
     """The mean of the precisions at each of the best k that is a label."""
     with variable_scope(name, f"average_precision_at_{k}", [predictions]):
@@ -162,8 +157,7 @@ def average_precision_at_k(
         precision = cumsum(hits, -1) / cumsum(ones_like(hits), -1)
         of_row = div_no_nan(reduce_sum(precision * hits, -1), minimum(there, float(k)))
         total, count = (cast(reduce_sum(t), float64) for t in weighted(of_row, weights))
-        made = tracked([("max_1", count), ("total", total)], lambda c, t, n: ratio(t, c, n))
-        return collected(made, metrics_collections, updates_collections)
+        return tracked([("max_1", count), ("total", total)], lambda c, t, n: ratio(t, c, n))
 
 
 def _mean_iou(matrix: Tensor, name: Optional[str]) -> Tensor:
@@ -176,14 +170,14 @@ def _mean_iou(matrix: Tensor, name: Optional[str]) -> Tensor:
 
 
 @symbol("metrics.mean_iou")
+@metric
 def mean_iou(
     labels: Any,
     predictions: Any,
     num_classes: Any,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: Optional[str] = None,
+    *,
+    name: Optional[str],
 ) -> Metric:
     """Mean over the classes of intersection over union.
 
@@ -195,19 +189,18 @@ def mean_iou(
         batch = confusion_matrix(y, x, num_classes, float64, weights=w)
         total = metric_variable([num_classes] * 2, float64, name="total_confusion_matrix")
         now = _mean_iou(identity(total), "mean_iou")
-        made = now, assign_add(total, batch, name="update_op")
-        return collected(made, metrics_collections, updates_collections)
+        return now, assign_add(total, batch, name="update_op")
 
 
 @symbol("metrics.mean_per_class_accuracy")
+@metric
 def mean_per_class_accuracy(
     labels: Any,
     predictions: Any,
     num_classes: int,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: Optional[str] = None,
+    *,
+    name: Optional[str],
 ) -> Metric:
     """Mean over the classes of the share of a class's labels that are predicted.
 
@@ -222,72 +215,69 @@ def mean_per_class_accuracy(
         total, count = (metric_variable([num_classes], float32, name=n) for n in ("total", "count"))
         now = reduce_mean(div_no_nan(identity(count), identity(total)), name="mean_accuracy")
         updates = [assign_add(v, t) for v, t in zip((total, count), sums, strict=True)]
-        made = now, div_no_nan(updates[1], updates[0], name="update_op")
-        return collected(made, metrics_collections, updates_collections)
+        return now, div_no_nan(updates[1], updates[0], name="update_op")
 
 
 @symbol("metrics.mean_tensor")
+@metric
 def mean_tensor(
     values: Any,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: Optional[str] = None,
+    *,
+    name: Optional[str],
 ) -> Metric:
     """The mean of tensors of one shape, element by element."""
     with variable_scope(name, "mean", [values]):
         total, count = weighted(cast(convert_to_tensor(values), float32), weights)
         parts = [("total_tensor", total), ("count_tensor", count)]
-        return collected(tracked(parts, ratio), metrics_collections, updates_collections)
+        return tracked(parts, ratio)
 
 
 @symbol("metrics.percentage_below")
+@metric
 def percentage_below(
     values: Any,
     threshold: Any,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: Optional[str] = None,
+    *,
+    name: Optional[str],
 ) -> Metric:
     """Share of the values that are below a threshold."""
     below = cast(convert_to_tensor(values) < threshold, float32)
-    keys = metrics_collections, updates_collections
-    return mean(below, weights, *keys, name or "percentage_below_threshold")
+    return mean(below, weights, name=name or "percentage_below_threshold")
 
 
 @symbol("metrics.mean_relative_error")
+@metric
 def mean_relative_error(
     labels: Any,
     predictions: Any,
     normalizer: Any,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: Optional[str] = None,
+    *,
+    name: Optional[str],
 ) -> Metric:
     """The mean of differences, without signs, over a normalizer; 0 where that is 0."""
     y, x = alike(labels, predictions)
     errors = div_no_nan(absolute(cast(y, x.dtype.base_dtype) - x), convert_to_tensor(normalizer))
-    keys = metrics_collections, updates_collections
-    return mean(errors, weights, *keys, name or "mean_relative_error")
+    return mean(errors, weights, name=name or "mean_relative_error")
 
 
 @symbol("metrics.mean_cosine_distance")
+@metric
 def mean_cosine_distance(
     labels: Any,
     predictions: Any,
     dim: int,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: Optional[str] = None,
+    *,
+    name: Optional[str],
 ) -> Metric:
     """1 - the mean of the products of vectors of length 1 along an axis."""
     y, x = alike(labels, predictions)
     products = reduce_sum(multiply(cast(x, float32), cast(y, float32)), [dim], True)
-    value, update = mean(products, weights, None, None, name or "mean_cosine_distance")
-    return collected((1.0 - value, 1.0 - update), metrics_collections, updates_collections)
+    value, update = mean(products, weights, name=name or "mean_cosine_distance")
+    return 1.0 - value, 1.0 - update
 
 
 SYMBOLS = {
