@@ -8,7 +8,7 @@ import pytest
 from families import check, family_of
 
 import byparts_opset as ops
-from byparts_graph_ir import Graph, Input, Refused, TensorType
+from byparts_graph_ir import Graph, Input, TensorType
 from byparts_kernels_native import code, make
 
 # filter, strides, padding, dilations, groups

@@ -55,7 +55,7 @@ def family(op: Any, types: Sequence[TensorType]) -> KernelFamily:
 def _numbers(op: Any, types: Sequence[TensorType], lanes: int) -> tuple[Any, int]:
     """The numbers of `_WINDOWS`, and the bytes of its panels."""
     x, w = types
-    (n, c, *image), (o, i, *kernel), (y,) = x.dims, w.dims, op.infer(x, w)
+    (n, _, *image), (o, i, *kernel), (y,) = x.dims, w.dims, op.infer(x, w)
     (top, _), (left, _) = placed(op, x, w)[1]
     sums = i * kernel[0] * kernel[1]
     panel_bytes = max(1, sums * lanes * BYTES[x.dtype])
