@@ -272,7 +272,10 @@ def _gradients_of(written: Written) -> list[Any]:
     if not ys or not some:
         return [None] * len(xs)
     try:
-        dxs = iter(tf.gradients(ys, some))
+        # of a gather: slices with their indices
+        dxs = iter(
+            [dx if dx is None else tf.convert_to_tensor(dx) for dx in tf.gradients(ys, some)]
+        )
     except (LookupError, ValueError):  # an op without a gradient
         return [None] * len(xs)
     return [None if x is None else next(dxs) for x in xs]

@@ -61,6 +61,25 @@ def test_loops_that_differ_are_not_shared() -> None:
         assert share(graph) is graph
 
 
+def test_the_longest_of_three_loops_computes_the_outputs_of_all() -> None:
+    """As in the gradient of a gradient: the second covers the first, and the third the second."""
+    h, w = given("h", 2), given("w", 2)
+
+    def rows(*more: Value) -> tuple[Value, ...]:
+        def body(h: Value, w: Value) -> tuple[Value, ...]:
+            return (ops.tanh(h * w), *[(h, h * w)[i] for i in range(len(more))])
+
+        return ops.scan(body, (h,), (), (w,), length=3)
+
+    graph = Graph.of((h, w), (*rows(), *rows(h), *rows(h, w)))
+    arrays = np.array([0.5, 0.75]), np.array([0.9, 0.8])
+    small = verify(share(graph))
+
+    assert (loops(graph), loops(small)) == (3, 1)
+    for want, got in zip(evaluate(graph, *arrays), evaluate(small, *arrays), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
 def test_a_loop_that_prints_runs_as_often_as_it_is_written() -> None:
     """An effect is never dropped."""
     h = given("h")

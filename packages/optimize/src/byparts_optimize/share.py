@@ -50,6 +50,9 @@ def _covered(loops: list[Node]) -> Covered:
             which = longer.op.covers(longer.inputs, loop.op, loop.inputs)
             more = [v.node for v in longer.inputs if v not in loop.inputs]
             if which is not None and all(made and not made.inputs for made in more):
+                for first, (by, own) in covered.items():
+                    if by is loop:  # and so what the loop covers: it is removed itself
+                        covered[first] = longer, tuple([which[i] for i in own])
                 covered[loop] = longer, which
     return covered
 
