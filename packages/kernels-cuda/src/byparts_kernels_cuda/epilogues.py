@@ -104,7 +104,7 @@ def _chains(graph: Graph) -> dict[Node, list[Node]]:
 
 def _is_contraction(node: Node) -> bool:
     kind = node.outputs[0].type
-    floats = kind.dtype in FLOATS and has_kernels(kind.dtype) and kind.size
+    floats = kind.dtype in FLOATS and has_kernels(kind.dtype) and kind.static and kind.size
     return bool(floats) and getattr(node.op, "groups", 1) == 1
 
 
@@ -167,6 +167,8 @@ def _fill(v: Value) -> Fill | None:
 
 
 def _fits(kind: TensorType, y: TensorType, merged: bool) -> bool:
+    if not kind.static:
+        return False
     flat = not merged or all(d == 1 for d in kind.dims[-2:])
     return kind.dtype == y.dtype and (kind.size == y.size or flat)
 

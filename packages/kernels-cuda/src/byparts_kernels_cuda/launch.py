@@ -142,7 +142,9 @@ def bound(
     with gpu:
         calls = []
         for code in codes:
-            values = [start + a.at if a.in_workspace else arrays[a.at].address for a in code.arguments]
+            values = [
+                start + a.at if a.in_workspace else arrays[a.at].address for a in code.arguments
+            ]
             calls.append(launch(gpu, code, code.grid, values, arrays))
     return run_of(gpu, calls)
 

@@ -7,7 +7,7 @@ the workspace begin, is worked out when a size is known; nothing is compiled the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ from byparts_op_loops.keys import kept_record, kinds_of, short_key
 
 if TYPE_CHECKING:
     from byparts_gpu_ir.launches import Launches
+    from byparts_tensor_ir.statement import Func
 
 Sizes = dict[str, int]  # name of a variable -> number
 
@@ -110,11 +111,10 @@ def region_family(graph: Graph) -> KernelFamily:
         raise Refused(f"sizes {', '.join(sorted(names))} do not follow from those of its ends")
 
     def launches() -> Launches:
-        from byparts_gpu_ir.mapping import mapped  # not where the text is on the disk
-        from byparts_op_loops.regions.region import RegionLoops
+        from byparts_op_loops.regions.region import RegionLoops  # not where the text is on the disk
 
         region = RegionLoops(graph)
-        return mapped(region.func, region.inplace)
+        return _mapped(region.func, region.inplace)
 
     key, kinds = b"region" + graph.digest, kinds_of(graph)
     kernels = named_launches(key, launches, len(graph.inputs), kinds)
@@ -124,6 +124,22 @@ def region_family(graph: Graph) -> KernelFamily:
         return kernels.at({variable_name(name): n for name, n in sizes.items()})
 
     return KernelFamily(at, source=kernels.source)
+
+
+def _mapped(func: Func, inplace: Pairs) -> Launches:
+    """The function as launches in which no sum adds many numbers in turn.
+
+    A loop of unknown length is done by one thread, but its blocks of 256 rounds are done by a team:
+    so these come first where there would be one row, which is one thread of the whole GPU.
+    """
+    from byparts_gpu_ir.mapping import mapped
+    from byparts_tensor_ir.cascade import cascaded
+    from byparts_tensor_ir.nest import nest_of
+
+    launches = mapped(func, inplace)
+    if any(nest_of(k).grid == (1, 1, 1) for k in launches.kernels):
+        launches = mapped(cascaded(func, lanes=1), inplace)
+    return replace(launches, kernels=tuple([cascaded(k, lanes=1) for k in launches.kernels]))
 
 
 def named_launches(

@@ -19,6 +19,8 @@ def adds(c: TensorType, product: Node) -> bool:
     """Whether c is as large as the product, or a row of it, and the product is one of floats."""
     a, b = (v.type for v in product.inputs)
     (y,) = product.outputs
+    if not all(t.static for t in (a, b, c)):
+        return False  # products are compiled for one size
     floats = a.dtype == b.dtype == c.dtype and a.dtype in FLOATS and has_kernels(a.dtype)
     if not floats or b.rank != 2 or not a.size * b.size:
         return False

@@ -66,9 +66,7 @@ def beside(pieces: Sequence[Piece]) -> Piece:
     return Piece(block, thread, tuple(body), locals, workspace)
 
 
-def kernel(
-    piece: Piece, name: str, known: Sequence[Buffer], sizes: tuple[Expr, ...] = ()
-) -> Func:
+def kernel(piece: Piece, name: str, known: Sequence[Buffer], sizes: tuple[Expr, ...] = ()) -> Func:
     """The GPU function of a piece.
 
     Args:

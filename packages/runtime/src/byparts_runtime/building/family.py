@@ -127,8 +127,11 @@ class Family:
                 kernels.use(new, sized)
             elif is_sized(old):
                 kernels.use(new, kernel)
-            else:
-                kernels(new)  # it has bodies, which are compiled for each size
+            elif kernels.space(new) != named.kernels.space(old):
+                raise NoFamily(  # it has bodies, which are compiled for each size
+                    f"{describe(new)} runs in {kernels.space(new)}, and copies were made for "
+                    f"{named.kernels.space(old)}"
+                )
         compiled = replace(named, graph=graph, constants=constants.nodes, kernels=kernels)
         return compiled
 
@@ -183,8 +186,6 @@ def family_of(
     Raises:
         NoFamily: a pass or a rule needs numbers, or gives shapes that no name determines.
     """
-    if parts.several:
-        raise NoFamily("a program in several memory spaces is built for each size")
     try:
         lowered = lower(graph, signature, parts, named=True)
         compiled = compile_kernels(lowered, parts, bodies)

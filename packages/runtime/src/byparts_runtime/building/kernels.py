@@ -22,6 +22,7 @@ from byparts_graph_ir import (
     Node,
     Op,
     Space,
+    TensorType,
     Types,
     Value,
     add_note,
@@ -165,12 +166,16 @@ class Kernels:
 
     def _compile(self, node: Node, types: Types, constants: tuple[int, ...]) -> NodeKernel:
         if isinstance(node.op, Copy) and {node.op.space, node.op.source} <= self.spaces.keys():
-            copy = partial(_bind_copy, self.spaces[node.op.source], self.spaces[node.op.space])
-            kernel = Kernel(partial(copy, types[0].size_bytes))
-            return NodeKernel(runtime_backend(self.spaces[node.op.space]), kernel)
+            backend = runtime_backend(self.spaces[node.op.space])
+            copy = partial(_copy_kernel, self.spaces[node.op.source], self.spaces[node.op.space])
+            if is_sized(node):
+                return NodeKernel(backend, copy(node.op, types))
+            return NodeKernel(backend, Kernel(_unsized), family=KernelFamily(copy))
         refusals, sized = [], is_sized(node)
         for_each: Optional[NodeKernel] = None  # of a backend that has none for all sizes
         for backend in self.backends:
+            if for_each is not None and backend.space.name != for_each.backend.space.name:
+                continue  # to compile costs less than to copy back and forth at each run
             if not backend.supports(node.op):
                 refusals.append(f"{backend.name}: has no kernel for it")
                 continue
@@ -252,6 +257,10 @@ def runtime_backend(space: Space) -> Backend:
 
 def _bytes(memory: Any, offset: int, type: object) -> Bytes:
     return Bytes(memory, offset)
+
+
+def _copy_kernel(source: Space, target: Space, op: Op, types: Sequence[TensorType]) -> Kernel:
+    return Kernel(partial(_bind_copy, source, target, types[0].size_bytes))
 
 
 def _bind_copy(

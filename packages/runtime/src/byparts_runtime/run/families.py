@@ -20,6 +20,7 @@ from byparts_runtime.building.named import check_names, known_types, named_types
 from byparts_runtime.building.options import BuildOptions
 from byparts_runtime.building.signature import Bound
 from byparts_runtime.memory.arena import Arena
+from byparts_runtime.memory.plan import arena_bytes
 from byparts_runtime.memory.variable import Variable
 from byparts_runtime.run.examples import Examples
 from byparts_runtime.run.program import Program
@@ -168,10 +169,11 @@ def _program(family: Family, types: Types, arena: Optional[Arena]) -> Program:
     graph = family.compiled.graph
     sizes = sizes_of(graph, types)
     loaded = family.at(sizes)
-    if arena is not None and 0 < arena.size_bytes < loaded.plan.arena_bytes:
+    needed = arena_bytes(loaded.plan, loaded.space.name if loaded.parts.several else None)
+    if arena is not None and 0 < arena.size_bytes < needed:
         family.growths += 1  # the arena moves, and all its programs are bound again
         if family.growths > _EXACT_GROWTHS:  # sizes go on growing: rarely, if it grows by a half
-            arena.reserve_bytes = max(arena.reserve_bytes, loaded.plan.arena_bytes * 3 // 2)
+            arena.reserve_bytes = max(arena.reserve_bytes, needed * 3 // 2)
     program = Program(loaded, arena, why=_sentence(family, len(types)))
     if family.change is not None:
         program.change_at(family.change(sizes, loaded))
