@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from region_graphs import arrays_of
+from waiting import wait_for_cases
 
 import byparts_opset as ops
 from byparts_graph_ir import Fused, Graph, Input, MissingRule, TensorType, Value
@@ -102,15 +103,26 @@ def test_every_kernel_conforms(emitter: str, least: int, tmp_path: Path) -> None
     assert int(right) >= least and wrong == "0"
 
 
+def _sums(columns: int, dtype: str) -> Graph:
+    x = Input(TensorType(dtype, (37, columns)), name="x")
+    z = Input(TensorType(dtype, (3, 8, columns)), name="z")
+    sums = [ops.sum(x, 0), ops.max(x, 0), ops.sum(ops.abs(x), 0), ops.sum(z, 1)]
+    return Graph.of([x, z], [*sums, z * ops.sum(z, 1, keepdims=True)])
+
+
+@pytest.fixture(scope="module")
+def sums_wait(request: pytest.FixtureRequest) -> None:
+    """The code of all cases waits: the first that is bound is compiled with the others."""
+    wait_for_cases(request, test_sums_of_few_columns=_sums)
+
+
 @needs_compiler
+@pytest.mark.usefixtures("sums_wait")
 @pytest.mark.parametrize("dtype", ["f32", "f64", "i32"])
 @pytest.mark.parametrize("columns", [2, 4, 9, 10, 16, 17])
 def test_sums_of_few_columns(columns: int, dtype: str) -> None:
     """They stay in registers, the last vector of them whole; so with a loop around, and beside."""
-    x = Input(TensorType(dtype, (37, columns)), name="x")
-    z = Input(TensorType(dtype, (3, 8, columns)), name="z")
-    sums = [ops.sum(x, 0), ops.max(x, 0), ops.sum(ops.abs(x), 0), ops.sum(z, 1)]
-    graph = Graph.of([x, z], [*sums, z * ops.sum(z, 1, keepdims=True)])
+    graph = _sums(columns, dtype)
     program = build_program(graph, backends=("native",))
     kind = {"f32": np.float32, "f64": np.float64, "i32": np.int32}[dtype]
     random = np.random.default_rng(columns)

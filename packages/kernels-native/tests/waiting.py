@@ -36,21 +36,27 @@ def wait(graphs: Iterable[Graph], backends: tuple[str, ...] = ("native", "numpy"
 
 
 def wait_for_cases(request: pytest.FixtureRequest, **tests: Callable[..., Graph]) -> None:
-    """`wait` for the cases of a file that this run has chosen, whose `backend` is native.
+    """`wait` for the cases of a file that this run has chosen: those whose `backend` is native.
+
+    A test without a parameter `backend` builds all its cases for native alone.
 
     Args:
         request: of a fixture of the module.
         tests: by name of a test, the graph of a case: called with the case's parameters by name.
     """
-    wait(_graphs(request, tests))
+    graphs = list(_graphs(request, tests))
+    for backends in {chosen for chosen, _ in graphs}:
+        wait([graph for chosen, graph in graphs if chosen == backends], backends)
 
 
 def _graphs(
     request: pytest.FixtureRequest, tests: dict[str, Callable[..., Graph]]
-) -> Iterable[Graph]:
+) -> Iterable[tuple[tuple[str, ...], Graph]]:
+    """(backends, graph) of each case."""
     for item in request.session.items:
         if item.path == request.path and isinstance(item, pytest.Function):
             parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
-            if item.originalname in tests and parameters.get("backend") == "native":
+            if item.originalname in tests and parameters.get("backend", "native") == "native":
                 case = {name: value for name, value in parameters.items() if name != "backend"}
-                yield tests[item.originalname](**case)
+                backends = ("native", "numpy") if "backend" in parameters else ("native",)
+                yield backends, tests[item.originalname](**case)
