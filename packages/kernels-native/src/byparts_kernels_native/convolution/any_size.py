@@ -4,8 +4,9 @@ Windows of x become panels of two vectors' width of pixels, some that stay in a 
 each panel is multiplied by all filters with the tiles of `products_of_sizes.py`.  Filters, and so
 channels, are numbers of known size; images are stored by channels (NCHW).
 
-On AVX-512 one thread takes 1.2 to 2 times as long as the kernels of one size (`kernels.py`), which
-know all extents and, for small square filters, multiply less.
+f32, filters of 3x3, one thread on AVX-512: 63 GF/s with 3 channels, 99 to 120 with 32 to 512; that
+is 1.05 to 1.25 times the time of the kernels of one size that do as many multiplications, and 1.8
+to 2.5 times that of those by Winograd's method, which a size that is called often changes to.
 """
 
 from __future__ import annotations
