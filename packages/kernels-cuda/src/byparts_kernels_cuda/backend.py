@@ -61,17 +61,17 @@ def make(index: int = 0) -> Backend:
         RuntimeError: there is no driver, or no such GPU.
         DriverError: it does not start.
     """
-    found = gpu(index)
+    device = gpu(index)
     return Backend(
         "cuda" if index == 0 else f"cuda:{index}",
-        partial(view, found),
+        partial(view, device),
         kernels,
-        space=space_of(found),
+        space=space_of(device),
         passes=PASSES,
-        around=partial(Context, found),
+        around=partial(Context, device),
         wants=wanted,
         joins=joins,
-        capture=partial(graph.record, found),
+        capture=partial(graph.record, device),
         stretches=True,
         copy=owned,
     )
@@ -85,8 +85,8 @@ def view(gpu: Gpu, memory_: Any, offset: int, type: TensorType) -> DeviceArray:
 def owned(x: DeviceArray) -> DeviceArray:
     """An array of its own with this value."""
     with x.gpu:
-        made = memory.DeviceMemory.allocated(x.gpu, x.type.size_bytes)
-    y = DeviceArray(made, made.address, x.type)
+        block = memory.DeviceMemory.allocated(x.gpu, x.type.size_bytes)
+    y = DeviceArray(block, block.address, x.type)
     y[...] = x
     return y
 
@@ -102,8 +102,8 @@ def region_kernel(graph: Graph) -> Kernel:
         from byparts_gpu_ir.mapping import mapped
         from byparts_op_loops.regions.region import RegionLoops
 
-        made = RegionLoops(graph)
-        return mapped(replace(made.func, name=_title(graph)), made.inplace)
+        loops = RegionLoops(graph)
+        return mapped(replace(loops.func, name=_title(graph)), loops.inplace)
 
     about = b"region" + graph.digest
     kernel = launched(about, launches, len(graph.inputs), kinds_of(graph))
@@ -144,8 +144,8 @@ def _constant(op: Op, types: Sequence[TensorType], constants: frozenset[int]) ->
     def bind(
         inputs: Sequence[DeviceArray], outputs: Sequence[DeviceArray], workspace: Any, _: Any
     ) -> Run:
-        given = [np.empty(t.dims, numpy_dtype(t.dtype)) for t in types]
-        arrays = [np.ascontiguousarray(a) for a in op.evaluate(*given)]
+        empty = [np.empty(t.dims, numpy_dtype(t.dtype)) for t in types]
+        arrays = [np.ascontiguousarray(a) for a in op.evaluate(*empty)]
         return partial(_store, tuple(zip(outputs, arrays, strict=True)))
 
     return Kernel(bind)

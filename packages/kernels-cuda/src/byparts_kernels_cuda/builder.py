@@ -38,9 +38,9 @@ class Builder:
 
     def buffer(self, scope: str, name: str, shape: Sequence[int], dtype: str) -> Buffer:
         """Memory of the function: `shared`, `local` or `register`; undefined at first."""
-        made = array(self._unique(name), shape, dtype, scope)
-        self._locals.append(made)
-        return made
+        memory = array(self._unique(name), shape, dtype, scope)
+        self._locals.append(memory)
+        return memory
 
     @contextmanager
     def loop(self, name: str, extent: Operand, kind: str = "serial") -> Iterator[Expr]:

@@ -123,10 +123,10 @@ def _image(gpu: Gpu, code: KernelCode) -> bytes:
             _compiled([c for c in todo.values() if (target, c.key) not in _images], target)
         )
         _waiting.clear()
-    made = _images[target, code.key]
-    if isinstance(made, CompilerError):
-        raise BackendError(f"backend 'cuda': {made}", "cuda") from made
-    return made
+    image = _images[target, code.key]
+    if isinstance(image, CompilerError):
+        raise BackendError(f"backend 'cuda': {image}", "cuda") from image
+    return image
 
 
 def _compiled(
@@ -142,7 +142,7 @@ def _compiled(
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         futures = [pool.submit(_built, codes, target) for codes in files]
         for future in as_completed(futures):
-            done.update({(target, key): made for key, made in future.result().items()})
+            done.update({(target, key): image for key, image in future.result().items()})
             report(len(done), len(codes), "kernels of CUDA")
     return done
 
@@ -156,7 +156,7 @@ def _built(codes: Sequence[KernelCode], target: Target) -> dict[str, Union[bytes
     except CompilerError as error:
         if len(codes) == 1:
             return {codes[0].key: error}
-    return {key: made for c in codes for key, made in _built([c], target).items()}
+    return {key: image for c in codes for key, image in _built([c], target).items()}
 
 
 def _emulated(codes: Sequence[KernelCode]) -> bytes:

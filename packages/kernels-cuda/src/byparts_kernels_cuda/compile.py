@@ -50,11 +50,11 @@ class Nvcc:
     ) -> bytes:
         """Compile as `Nvrtc.build` does, with nvcc, which must know the GPU."""
         with working_folder(cache_directory()) as work:
-            source, made = work / f"{name}.cu", work / f"{name}.cubin"
+            source, output = work / f"{name}.cu", work / f"{name}.cubin"
             source.write_text(text, encoding="utf-8")
             target = f"-arch=sm_{10 * capability[0] + capability[1]}"
-            _run([self._path, "-cubin", target, *flags, "-o", str(made), str(source)])
-            return made.read_bytes()
+            _run([self._path, "-cubin", target, *flags, "-o", str(output), str(source)])
+            return output.read_bytes()
 
 
 def cuda_compiler() -> CudaCompiler:
@@ -91,17 +91,17 @@ def cubin(name: str, text: str, capability: tuple[int, int]) -> bytes:
     nvidia = cuda_compiler()
     key = _key(nvidia.version, str(capability), *FLAGS, text)
     target = cache_directory() / f"{key}.cubin"
-    found = kept(target)
-    if found is not None:
-        return found
+    known = kept(target)
+    if known is not None:
+        return known
     try:
         code = nvidia.build(name, text, capability, FLAGS)
     except CompilerError as error:
         raise explained(name, text, str(error)) from error
     with working_folder(target.parent) as work:
-        made = work / target.name
-        made.write_bytes(code)
-        put(made, target)
+        file = work / target.name
+        file.write_bytes(code)
+        put(file, target)
     return code
 
 

@@ -69,8 +69,8 @@ def convolution_launches(
         Refused: a dtype that kernels do not have.
     """
     if not has_kernels(types[0].dtype):
-        given = ", ".join(map(str, types))
-        raise Refused(f"{op.name} of ({given}): no kernels of {types[0].dtype}")
+        operands = ", ".join(map(str, types))
+        raise Refused(f"{op.name} of ({operands}): no kernels of {types[0].dtype}")
     sizes = _Sizes(op, types)
     if choice is None and sizes.groups > 1 and max(sizes.outputs, sizes.i) <= _THIN:
         return mapped(function[op](op, types).func)
@@ -81,8 +81,8 @@ def convolution_launches(
     for part in parts if y.size.attr else ():
         c = followed(part, after, more)
         extents = (c.a.extent, c.b.extent, c.sums, c.batch)
-        made, memory = tiled(c, *(choice or tile_of(*extents, c.y.dtype)))
-        kernels += made
+        tiles, memory = tiled(c, *(choice or tile_of(*extents, c.y.dtype)))
+        kernels += tiles
         workspace += memory
     parameters = (*inputs, *[x.buffer for x in more], y)
     return Launches(parameters, tuple(workspace), tuple(kernels))

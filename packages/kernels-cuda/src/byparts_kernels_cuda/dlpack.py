@@ -66,10 +66,10 @@ def adopted(value: Any, gpu: Gpu) -> tuple[int, TensorType, object]:
         ShapeError: its dtype is none of ours.
     """
     try:
-        made = value.__dlpack__(stream=gpu.stream)
+        capsule = value.__dlpack__(stream=gpu.stream)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise GraphError(f"{type(value).__name__} gives no array: {error}") from error
-    managed = ctypes.cast(_pointer(made, _OLD), POINTER(_Managed)).contents
+    managed = ctypes.cast(_pointer(capsule, _OLD), POINTER(_Managed)).contents
     tensor = managed.tensor
     dims = tuple(tensor.shape[: tensor.dimensions])
     kind = TensorType(_dtype(tensor), dims)
@@ -77,7 +77,7 @@ def adopted(value: Any, gpu: Gpu) -> tuple[int, TensorType, object]:
         strides = tuple(tensor.strides[: len(dims)])
         raise GraphError(f"the array has strides {strides}: make it contiguous first")
     address = (tensor.data or 0) + tensor.offset
-    return address, kind, made
+    return address, kind, capsule
 
 
 def _dtype(tensor: _Tensor) -> str:
@@ -125,10 +125,10 @@ def _forget(place: int) -> None:
     _given.pop(place, None)
 
 
-def _forget_untaken(made: int) -> None:
+def _forget_untaken(capsule: int) -> None:
     """A capsule is gone; nobody has taken it, if it still has its name."""
-    if _is_valid(made, _OLD):
-        _given.pop(_pointer_of(made, _OLD), None)
+    if _is_valid(capsule, _OLD):
+        _given.pop(_pointer_of(capsule, _OLD), None)
 
 
 _let_go, _drop = _Deleter(_forget), CFUNCTYPE(None, c_void_p)(_forget_untaken)

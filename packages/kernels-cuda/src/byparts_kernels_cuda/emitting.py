@@ -32,9 +32,9 @@ def code_of(
     if mode:
         from byparts_gpu_ir.emit.emulate import emulate
 
-        made = emulate(func, "forward" if mode == "emulated" else mode, aliases)
-        launch = made.name, made.body, made.grid, made.block, 0
-        code = KernelCode(*launch, arguments, made.mode, made.statements, made.buffers)
+        emulated = emulate(func, "forward" if mode == "emulated" else mode, aliases)
+        launch = emulated.name, emulated.body, emulated.grid, emulated.block, 0
+        code = KernelCode(*launch, arguments, emulated.mode, emulated.statements, emulated.buffers)
     else:
         from byparts_gpu_ir.emit.cuda import emit_cuda
 

@@ -156,9 +156,9 @@ def _follows(node: Node, chain: Sequence[Node]) -> bool:
 
 def _arrays(chain: Sequence[Node]) -> list[Value]:
     """Values that nodes after the product read from elsewhere, except results of `Fill`."""
-    made = {v for node in chain for v in node.outputs}
+    inner = {v for node in chain for v in node.outputs}
     read = dict.fromkeys([v for node in chain[1:] for v in node.inputs])
-    return [v for v in read if v not in made and _fill(v) is None]
+    return [v for v in read if v not in inner and _fill(v) is None]
 
 
 def _fill(v: Value) -> Fill | None:
@@ -177,10 +177,10 @@ def _region(chain: Sequence[Node], new: dict[Value, Value]) -> Node:
     """The nodes as one, of what their inputs have become."""
     product, *rest = chain
     outer = [*product.inputs, *_arrays(chain)]
-    given = [Input(v.type, None, "", "") for v in outer]
+    placeholders = [Input(v.type, None, "", "") for v in outer]
     count = len(product.inputs)
-    nodes = [Node(product.op, tuple(given[:count]), product.where)]
-    known: dict[Value, Value] = dict(zip(outer[count:], given[count:], strict=True))
+    nodes = [Node(product.op, tuple(placeholders[:count]), product.where)]
+    known: dict[Value, Value] = dict(zip(outer[count:], placeholders[count:], strict=True))
     known[product.outputs[0]] = nodes[0].outputs[0]
     for node in rest:
         for v in node.inputs:
@@ -190,5 +190,5 @@ def _region(chain: Sequence[Node], new: dict[Value, Value]) -> Node:
                 known[v] = nodes[-1].outputs[0]
         nodes.append(Node(node.op, tuple([known[v] for v in node.inputs]), node.where))
         known[node.outputs[0]] = nodes[-1].outputs[0]
-    region = Fused(Graph(tuple(given), tuple(nodes), nodes[-1].outputs))
+    region = Fused(Graph(tuple(placeholders), tuple(nodes), nodes[-1].outputs))
     return Node(region, tuple([new[v] for v in outer]), rest[-1].where)

@@ -37,25 +37,25 @@ def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ker
     def compiled(key: bytes, func: Func, pairs: Pairs) -> Kernel:
         return launched(key, lambda: mapped(func, pairs), len(types), (type(op),))
 
-    made, plain, over, pairs = function_code(op, types, loops_of, compiled)
+    loops, plain, over, pairs = function_code(op, types, loops_of, compiled)
 
     def bind(
         inputs: Sequence[DeviceArray], outputs: Sequence[DeviceArray], workspace: Any, _: Any
     ) -> Run:
         same = bool(inputs) and inputs[0].address == outputs[0].address
         kernel = over if same else plain
-        if made.indices is None:
+        if loops.indices is None:
             return kernel.bind(inputs, outputs, workspace, None)
         gpu = outputs[0].gpu
         with gpu:
             error = flag(gpu)
         run = kernel.bind(inputs, (*outputs, error.array), workspace, None)
-        checked = Checked(error, op, types, made.indices)
+        checked = Checked(error, op, types, loops.indices)
         calls = tuple([c for c in calls_of(run) if isinstance(c, StreamCall)])
         checked.run = run_of(gpu, calls, (checked,))
         return checked.run
 
-    atomic = made.indices is None and plain.atomic and over.atomic
+    atomic = loops.indices is None and plain.atomic and over.atomic
     size = max(plain.workspace_bytes, over.workspace_bytes)
     return Kernel(bind, size, 0, pairs, atomic, plain.source)
 
@@ -112,10 +112,10 @@ def printed(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> K
 def _read(x: DeviceArray) -> Any:
     """The elements on the host."""
     gpu, size = x.gpu, x.type.size_bytes
-    made = np.empty(x.type.dims, numpy_dtype(x.type.dtype))
+    array = np.empty(x.type.dims, numpy_dtype(x.type.dtype))
     with gpu:
         if size:
-            at = ctypes.c_void_p(made.ctypes.data)
+            at = ctypes.c_void_p(array.ctypes.data)
             gpu.driver.cuMemcpyDtoHAsync_v2(at, x.address, size, gpu.stream)
         gpu.wait()
-    return made
+    return array

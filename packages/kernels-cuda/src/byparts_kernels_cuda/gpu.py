@@ -231,9 +231,9 @@ def gpu(index: int) -> Gpu:
         RuntimeError: there is no driver, or no such GPU.
         DriverError: it does not start.
     """
-    found = driver()
+    api = driver()
     with _lock:
-        key = (id(found), index)
+        key = (id(api), index)
         if key not in _known:
-            _known[key] = Gpu(found, index)
+            _known[key] = Gpu(api, index)
         return _known[key]

@@ -56,9 +56,9 @@ class _Executable:
         with gpu.lock, gpu:
             graph = c_void_p(_recorded(gpu, calls))
             try:
-                made = c_void_p()
-                gpu.driver.cuGraphInstantiateWithFlags(byref(made), graph, 0)
-                self.handle = made.value or 0
+                executable = c_void_p()
+                gpu.driver.cuGraphInstantiateWithFlags(byref(executable), graph, 0)
+                self.handle = executable.value or 0
             finally:
                 gpu.driver.cuGraphDestroy(graph)
 

@@ -113,14 +113,14 @@ def emitted(
     return code_of(func, mode, here, tuple(arguments))
 
 
-def kernel_of(made: dict[str, Any]) -> Kernel:
+def kernel_of(record: dict[str, Any]) -> Kernel:
     """The kernel of a record."""
-    codes = tuple(map(KernelCode.of, made["kernels"]))
+    codes = tuple(map(KernelCode.of, record["kernels"]))
     later(codes)
-    pairs: Pairs = tuple([(i, o) for i, o in made["inplace"]])
+    pairs: Pairs = tuple([(i, o) for i, o in record["inplace"]])
     source = "\n".join([code.text for code in codes])
     bind = partial(bound, codes)
-    return Kernel(bind, made["workspace_bytes"], 0, pairs, len(codes) == 1, source)
+    return Kernel(bind, record["workspace_bytes"], 0, pairs, len(codes) == 1, source)
 
 
 def bound(

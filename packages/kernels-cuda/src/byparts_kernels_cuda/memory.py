@@ -90,8 +90,8 @@ class DeviceArray:
         if not size or source.address == self.address:
             return ()
         copy = self.gpu.driver.cuMemcpyDtoDAsync_v2
-        given = self.address, source.address, size, self.gpu.stream
-        return (StreamCall.of(copy, *given, at=3, kept=(self.memory, source.memory)),)
+        arguments = self.address, source.address, size, self.gpu.stream
+        return (StreamCall.of(copy, *arguments, at=3, kept=(self.memory, source.memory)),)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return _CUDA, self.gpu.index

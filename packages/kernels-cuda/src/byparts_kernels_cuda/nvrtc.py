@@ -107,8 +107,8 @@ def _places() -> Iterator[str]:
         return
     wheels = find_spec("nvidia")
     for folder in (wheels.submodule_search_locations or ()) if wheels else ():
-        found = sorted(Path(folder).glob("*/lib/libnvrtc.so.*"), reverse=True)
-        yield from [str(p) for p in found if "builtins" not in p.name]
+        files = sorted(Path(folder).glob("*/lib/libnvrtc.so.*"), reverse=True)
+        yield from [str(p) for p in files if "builtins" not in p.name]
     yield from _NAMES
     for home in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"):
         yield f"{home}/lib64/libnvrtc.so"

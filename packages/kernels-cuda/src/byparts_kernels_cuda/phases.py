@@ -42,12 +42,12 @@ def phases(extent: int, kernel: int, stride: int, dilation: int, lower: int) -> 
         dilation: likewise.
         lower: how many rows before the result are cut off.
     """
-    found = []
+    phases = []
     common = gcd(stride, dilation)
     for row in range(min(stride, extent)):
         taps = [u for u in range(kernel) if (row + lower - u * dilation) % stride == 0]
         tap = taps[0] if taps else 0
         first = (row + lower - tap * dilation) // stride
         steps = (stride // common, first, dilation // common)
-        found.append(Phase(row, -(-(extent - row) // stride), len(taps), tap, *steps))
-    return found
+        phases.append(Phase(row, -(-(extent - row) // stride), len(taps), tap, *steps))
+    return phases

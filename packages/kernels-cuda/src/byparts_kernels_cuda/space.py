@@ -62,7 +62,7 @@ class CudaSpace(Space):
         Raises:
             GraphError, DriverError: that work failed.
         """
-        made = bytearray(size_bytes)
+        content = bytearray(size_bytes)
         start = address_of(memory) + offset
         with self._lock, self.gpu:
             staging, _ = self._pinned()
@@ -71,16 +71,16 @@ class CudaSpace(Space):
                 copy = self.gpu.driver.cuMemcpyDtoHAsync_v2
                 copy(staging.address, start + at, size, self.gpu.stream)
                 self.gpu.wait()
-                made[at : at + size] = staging.view[:size]
-        return memoryview(made)
+                content[at : at + size] = staging.view[:size]
+        return memoryview(content)
 
     def write(self, memory: Any, offset: int, data: bytes | memoryview) -> None:
         """Copy `data` to `offset`; the caller may change `data` when this returns."""
-        given, start = memoryview(data).cast("B"), address_of(memory) + offset
+        view, start = memoryview(data).cast("B"), address_of(memory) + offset
         with self._lock, self.gpu:
             staging, copied = self._pinned()
-            for at in range(0, len(given), _STAGING_BYTES):
-                part = given[at : at + _STAGING_BYTES]
+            for at in range(0, len(view), _STAGING_BYTES):
+                part = view[at : at + _STAGING_BYTES]
                 copied.wait()  # the last copy may still be reading
                 staging.view[: len(part)] = part
                 copy = self.gpu.driver.cuMemcpyHtoDAsync_v2
@@ -122,8 +122,8 @@ class CudaSpace(Space):
     def _pinned(self) -> tuple[Pinned, Event]:
         """Memory of the host, and when it may be filled again.  The caller holds the lock."""
         if self._staging is None:
-            made = Pinned(self.gpu, _STAGING_BYTES)
-            self._staging = made, Event(self.gpu, EVENT_WITHOUT_TIMING)
+            pinned = Pinned(self.gpu, _STAGING_BYTES)
+            self._staging = pinned, Event(self.gpu, EVENT_WITHOUT_TIMING)
         return self._staging
 
 

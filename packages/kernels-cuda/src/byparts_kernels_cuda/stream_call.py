@@ -34,9 +34,9 @@ class StreamCall(partial):  # type: ignore[type-arg]  # of whatever the function
         cls, function: Callable[..., Any], *arguments: Any, at: int, kept: tuple[Any, ...] = ()
     ) -> StreamCall:
         """The call; the stream stands at position `at`."""
-        made = cls(function, *arguments)
-        made.at, made.kept = at, kept
-        return made
+        call = cls(function, *arguments)
+        call.at, call.kept = at, kept
+        return call
 
     def on(self, stream: int) -> StreamCall:
         """The same call on another stream."""

@@ -67,33 +67,33 @@ class _Weight:
     """The arrays of one weight.
 
     Attributes:
-        given: of each group: the weight, its state, its gradient.
-        made: the new ones, of all groups but the gradient.
+        inputs: of each group: the weight, its state, its gradient.
+        outputs: the new ones, of all groups but the gradient.
     """
 
-    given: Sequence[Buffer]
-    made: Sequence[Buffer]
+    inputs: Sequence[Buffer]
+    outputs: Sequence[Buffer]
 
     @property
     def size(self) -> int:
         """Elements of each array."""
-        return int(self.given[0].shape[0].attr)
+        return int(self.inputs[0].shape[0].attr)
 
 
 def _kernel(graph: Graph, weights: Sequence[_Weight], scalars: Sequence[Buffer]) -> Func:
     """Make the kernel that updates weights of one dtype, each as the graph says."""
     build = Builder()
     begins = [0, *accumulate(-(-w.size // (_THREADS * _LANES)) for w in weights)]
-    dtype = weights[0].given[0].dtype
-    held = [build.buffer("register", "held", (_LANES,), dtype) for _ in weights[0].given]
-    new = held[: len(weights[0].made)]
+    dtype = weights[0].inputs[0].dtype
+    held = [build.buffer("register", "held", (_LANES,), dtype) for _ in weights[0].inputs]
+    new = held[: len(weights[0].outputs)]
 
     def read(weight: _Weight, first: Expr, lane: Expr) -> None:
-        for b, own in zip(weight.given, held, strict=True):
+        for b, own in zip(weight.inputs, held, strict=True):
             build.store(own, (lane,), b[first + lane])
 
     def write(weight: _Weight, first: Expr, lane: Expr) -> None:
-        for b, own in zip(weight.made, new, strict=True):
+        for b, own in zip(weight.outputs, new, strict=True):
             build.store(b, (first + lane,), own[lane])
 
     with build.grid(begins[-1], _THREADS) as (block, thread):
@@ -103,8 +103,11 @@ def _kernel(graph: Graph, weights: Sequence[_Weight], scalars: Sequence[Buffer])
             values = _computed(graph, [*[own[lane] for own in held], *[s[()] for s in scalars]])
             build.store_all(new, (lane,), values)
         ranges.each(write)
-    given, made = ([b for w in weights for b in w.given], [b for w in weights for b in w.made])
-    return build.function("update", (*given, *scalars, *made), made)
+    arguments, results = (
+        [b for w in weights for b in w.inputs],
+        [b for w in weights for b in w.outputs],
+    )
+    return build.function("update", (*arguments, *scalars, *results), results)
 
 
 def _update_of_one(op: Update, dtype: str) -> Graph:

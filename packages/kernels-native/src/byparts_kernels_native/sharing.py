@@ -1,4 +1,4 @@
-"""How much work a loop has that threads share: 50 microseconds, or what a variable says.
+"""Least work of a loop that threads share: 50 microseconds, or what a variable says.
 
 `BYPARTS_SHARE_FROM_US=0` shares every loop that may be, however short: results must be the same, so
 that is how short programs try what threads do.

@@ -60,8 +60,8 @@ def attention(op: Attention, inputs: Tensors, outputs: Tensors, workspace: Works
 def attention_gradient(
     op: AttentionGradient, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
-    *given, logsumexp = inputs
-    heads = tuple(map(_heads, given))
+    *rows, logsumexp = inputs
+    heads = tuple(map(_heads, rows))
     sums = logsumexp.view(-1, heads[1].shape[1], 1)
     return _attention_gradient(
         op, [((*heads, sums), tuple(map(_heads, outputs)))], outputs, workspace
@@ -88,9 +88,9 @@ def attention_rows_gradient(
     op: AttentionRowsGradient, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
     *rows, logsumexp = inputs
-    given = zip(*(x.transpose(1, 2) for x in rows), logsumexp.unsqueeze(-1), strict=True)
+    groups = zip(*(x.transpose(1, 2) for x in rows), logsumexp.unsqueeze(-1), strict=True)
     into = zip(*(x.transpose(1, 2) for x in outputs), strict=True)
-    return _attention_gradient(op, list(zip(given, into, strict=True)), outputs, workspace)
+    return _attention_gradient(op, list(zip(groups, into, strict=True)), outputs, workspace)
 
 
 def _attention(
@@ -158,8 +158,8 @@ def _attention_gradient(
     steps: list[Run] = []
     for tensors, into in groups:
         for part in _parts(tensors[1], room.heads):
-            given = [t[part] for t in tensors]
-            steps += _gradients(op.causal, scale, given, [t[part] for t in into], room)
+            some = [t[part] for t in tensors]
+            steps += _gradients(op.causal, scale, some, [t[part] for t in into], room)
     return in_turn(steps)
 
 
@@ -172,8 +172,10 @@ def _flash(
     return partial(_copy_results, partial(compute, scale=scale), whole)
 
 
-def _flash_back(causal: bool, scale: float, given: Sequence[Tensor], into: Sequence[Tensor]) -> Run:
-    *rest, sums = given
+def _flash_back(
+    causal: bool, scale: float, tensors: Sequence[Tensor], into: Sequence[Tensor]
+) -> Run:
+    *rest, sums = tensors
     one = [t.unsqueeze(1) for t in (*rest, sums[..., 0])]
     compute = partial(flash_backward, *one, 0.0, causal, scale=scale)
     return partial(_copy_results, compute, tuple(t.unsqueeze(1) for t in into))
@@ -215,12 +217,12 @@ class _GradientScratch:
 def _gradients(
     causal: bool,
     scale: float,
-    given: Sequence[Tensor],
+    tensors: Sequence[Tensor],
     into: Sequence[Tensor],
     room: _GradientScratch,
 ) -> list[Run]:
     """dv = pᵀ dy; ds = p * (dy vᵀ - sum(dy * y)); dq = scale ds k; dk = scale dsᵀ q."""
-    (dy, q, k, v, y, logsumexp), (dq, dk, dv) = given, into
+    (dy, q, k, v, y, logsumexp), (dq, dk, dv) = tensors, into
     heads = len(q)
     p, ds = room.weights[:heads], room.dscores[:heads]
     products, of_queries = room.products[:heads], room.of_queries[:heads]

@@ -105,12 +105,12 @@ def conv2d_filter_gradient(
 def _forward_by_torch(
     g: Geometry, x: Tensor, w: Tensor, y: Tensor, workspace: Workspace
 ) -> list[Run]:
-    padding, given, steps = _padded(g, x, workspace)
+    padding, framed, steps = _padded(g, x, workspace)
     filter, more = _filter_last(g, w, workspace)
     how = (None, g.strides, padding, g.dilations, False, (0, 0), g.groups)
     steps += more
-    for part in _parts(g, given, w, y):
-        compute = partial(torch.convolution, given[part], filter, *how)
+    for part in _parts(g, framed, w, y):
+        compute = partial(torch.convolution, framed[part], filter, *how)
         steps.append(partial(_copy, y[part], compute))
     return steps
 
@@ -163,25 +163,25 @@ def _input_by_torch(
 def _input_product(
     g: Geometry, dy: Tensor, w: Tensor, dx: Tensor, workspace: Workspace
 ) -> list[Run]:
-    given, steps, _ = _as_matrix(g, dy, workspace)
+    pixels, steps, _ = _as_matrix(g, dy, workspace)
     part, weights = _sampled(g, dx), w[:, :, 0, 0]
     into, _, after = _as_matrix(g, part, workspace)
     if part.shape != dx.shape:
         steps.append(dx.zero_)
     if g.layout == "NHWC":
-        return [*steps, partial(torch.mm, given, weights, out=into), *after]
+        return [*steps, partial(torch.mm, pixels, weights, out=into), *after]
     one = weights.t().expand(g.images, -1, -1)
-    return [*steps, partial(torch.bmm, one, given, out=into), *after]
+    return [*steps, partial(torch.bmm, one, pixels, out=into), *after]
 
 
 def _filter_by_torch(
     g: Geometry, x: Tensor, dy: Tensor, dw: Tensor, workspace: Workspace
 ) -> list[Run]:
     """torch's kernel, for some images at a time; it reads the filter for its shape alone."""
-    padding, given, steps = _padded(g, x, workspace)
+    padding, framed, steps = _padded(g, x, workspace)
     parts = _parts(g, x, dw, dy, PART_BYTES // 2)
     for part in parts:
-        steps += _filter_part(g, padding, given[part], dy[part], dw, part.start > 0, workspace)
+        steps += _filter_part(g, padding, framed[part], dy[part], dw, part.start > 0, workspace)
     return steps
 
 
@@ -189,13 +189,13 @@ def _filter_channels_last(
     g: Geometry, x: Tensor, dy: Tensor, dw: Tensor, workspace: Workspace
 ) -> list[Run]:
     """torch's kernel on copies of x and dy with the channels last, for some images at a time."""
-    padding, given, steps = _padded(g, x, workspace)
+    padding, framed, steps = _padded(g, x, workspace)
     parts = _parts(g, x, dw, dy, PART_BYTES // 2)
-    images, pixels = (_channels_last(t[parts[0]], workspace)[0] for t in (given, dy))
+    images, pixels = (_channels_last(t[parts[0]], workspace)[0] for t in (framed, dy))
     last = replace(g, layout="NHWC")
     for part in parts:
         some = slice(0, len(dy[part]))
-        steps += [partial(images[some].copy_, given[part]), partial(pixels[some].copy_, dy[part])]
+        steps += [partial(images[some].copy_, framed[part]), partial(pixels[some].copy_, dy[part])]
         steps += _filter_part(
             last, padding, images[some], pixels[some], dw, part.start > 0, workspace
         )
@@ -314,11 +314,11 @@ def _filter_last(g: Geometry, w: Tensor, workspace: Workspace) -> tuple[Tensor, 
     """The filter in the layout that torch wants for these images, and the runs that fill it."""
     if g.layout == "NCHW" or w.is_contiguous(memory_format=torch.channels_last):
         return w, []
-    copy, given = scratch(workspace, w.shape, w, None, torch.channels_last), w.permute(2, 3, 1, 0)
-    if not given.is_contiguous():
+    copy, turned = scratch(workspace, w.shape, w, None, torch.channels_last), w.permute(2, 3, 1, 0)
+    if not turned.is_contiguous():
         return copy, [partial(copy.copy_, w)]
     matrix = copy.permute(0, 2, 3, 1).view(len(w), -1)
-    return copy, [partial(matrix.copy_, given.view(-1, len(w)).t())]  # in blocks, as above
+    return copy, [partial(matrix.copy_, turned.view(-1, len(w)).t())]  # in blocks, as above
 
 
 def _parts(

@@ -61,14 +61,14 @@ def _on_padded_rows(
 
     The sum of each row is a product with a vector of ones, which is faster than `torch.sum`.
     """
-    given, logits = padded_rows(x, -inf, workspace)
+    padded_logits, logits = padded_rows(x, -inf, workspace)
     minus, minus_labels = padded_rows(labels, 0, workspace)
-    log_p, padded = (scratch(workspace, given.shape, x) for _ in range(2))
-    rows, ones = padded.view(-1, given.shape[-1]), x.new_ones(given.shape[-1])
+    log_p, padded = (scratch(workspace, padded_logits.shape, x) for _ in range(2))
+    rows, ones = padded.view(-1, padded_logits.shape[-1]), x.new_ones(padded_logits.shape[-1])
     return in_turn(
         [
             partial(logits.copy_, x),
-            partial(torch._log_softmax, given, -1, False, out=log_p),
+            partial(torch._log_softmax, padded_logits, -1, False, out=log_p),
             partial(torch.neg, labels, out=minus_labels),
             *_products(log_p, minus, padded, workspace),
             partial(torch.mv, rows, ones, out=loss.view(-1)),
@@ -150,9 +150,9 @@ def _log_softmax(x: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:
     if not has_short_rows(x):
         log_p = scratch(workspace, x.shape, x)
         return log_p, [partial(torch._log_softmax, x, -1, False, out=log_p)]
-    given, logits = padded_rows(x, -inf, workspace)
-    whole = scratch(workspace, given.shape, x)
-    compute = partial(torch._log_softmax, given, -1, False, out=whole)
+    padded, logits = padded_rows(x, -inf, workspace)
+    whole = scratch(workspace, padded.shape, x)
+    compute = partial(torch._log_softmax, padded, -1, False, out=whole)
     return whole[..., : x.shape[-1]], [partial(logits.copy_, x), compute]
 
 

@@ -73,8 +73,8 @@ class CudaSpace(Space):
 
     def write(self, memory: Any, offset: int, data: bytes | memoryview) -> None:
         """Copy `data` to `offset`; the caller may change `data` when this returns."""
-        given = torch.from_numpy(np.frombuffer(data, np.uint8).copy())  # torch: writable memory
-        bytes_of(memory)[offset : offset + len(given)].copy_(given)
+        content = torch.from_numpy(np.frombuffer(data, np.uint8).copy())  # torch: writable memory
+        bytes_of(memory)[offset : offset + len(content)].copy_(content)
 
     def synchronize(self) -> None:
         """Wait until all work of this thread's stream is done."""

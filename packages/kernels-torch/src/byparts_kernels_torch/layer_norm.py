@@ -71,12 +71,12 @@ def layer_norm_gradient(
         partial(torch.add, variance.view(-1, 1), number(op.epsilon, x), out=scale),
         scale.rsqrt_,
     ]
-    weights, given, into = gamma.view(-1), dy.view(-1, width), dx.view(-1, width)
+    weights, gradients, into = gamma.view(-1), dy.view(-1, width), dx.view(-1, width)
     sums = (dgamma.view(-1), dbeta.view(-1))
     for part in _parts(rows):
         statistics = (mean.view(-1, 1)[part], scale[part])
         how = ((width,), *statistics, weights, weights, (True, True, True))
-        compute = partial(native_layer_norm_backward, given[part], rows[part], *how)
+        compute = partial(native_layer_norm_backward, gradients[part], rows[part], *how)
         keep = _copy_first_add_rest if part.start else _copy_results
         steps.append(partial(keep, compute, (into[part], *sums)))
     return in_turn(steps)

@@ -81,11 +81,11 @@ class MaxPoolScatter(Pool):
         return (dy, index_into(height * width, places), like)
 
     def evaluate(self, dy: Array, places: Array, like: Array) -> tuple[Array, ...]:
-        given, at = images(self, dy), images(self, places)
+        gradients, at = images(self, dy), images(self, places)
         n, c, h, w = images(self, like).shape
-        planes = np.zeros((n * c, h * w), given.dtype)
+        planes = np.zeros((n * c, h * w), gradients.dtype)
         rows = np.broadcast_to(np.arange(n * c)[:, None], (n * c, at[0, 0].size if n * c else 0))
-        np.add.at(planes, (rows, at.reshape(rows.shape)), given.reshape(rows.shape))
+        np.add.at(planes, (rows, at.reshape(rows.shape)), gradients.reshape(rows.shape))
         return (restored(self, planes.reshape(n, c, h, w), dy),)
 
     def flops(self, dy: TensorType, places: TensorType, like: TensorType) -> int:
@@ -186,35 +186,35 @@ class AttentionRowsGradient(Op):
     causal: bool = False
     scale: float | None = None
 
-    def infer(self, dy: TensorType, *given: TensorType) -> Types:
-        *rows, logsumexp = given
+    def infer(self, dy: TensorType, *inputs: TensorType) -> Types:
+        *rows, logsumexp = inputs
         op = AttentionGradient(self.causal, self.scale)
         return tuple(map(_swapped, op.infer(*[*map(_swapped, (dy, *rows)), logsumexp])))
 
-    def infer_unranked(self, dy: TensorType, *given: TensorType) -> Types:
-        return AttentionGradient(self.causal, self.scale).infer_unranked(dy, *given)
+    def infer_unranked(self, dy: TensorType, *inputs: TensorType) -> Types:
+        return AttentionGradient(self.causal, self.scale).infer_unranked(dy, *inputs)
 
-    def domain(self, dy: Array, *given: Array) -> tuple[Array, ...]:
-        *rows, logsumexp = given
+    def domain(self, dy: Array, *arrays: Array) -> tuple[Array, ...]:
+        *rows, logsumexp = arrays
         swapped = [x.swapaxes(1, 2) for x in (dy, *rows)]
         op = AttentionGradient(self.causal, self.scale)
         *inputs, logsumexp = op.domain(*[*swapped, logsumexp])
         return (*(x.swapaxes(1, 2).copy() for x in inputs), logsumexp)
 
-    def evaluate(self, dy: Array, *given: Array) -> tuple[Array, ...]:
-        *rows, logsumexp = given
+    def evaluate(self, dy: Array, *arrays: Array) -> tuple[Array, ...]:
+        *rows, logsumexp = arrays
         swapped = [x.swapaxes(1, 2) for x in (dy, *rows)]
         gradients = AttentionGradient(self.causal, self.scale).evaluate(*[*swapped, logsumexp])
         return tuple(x.swapaxes(1, 2).copy() for x in gradients)
 
-    def decompose(self, dy: Value, *given: Value) -> tuple[Value, ...] | None:
-        *rows, logsumexp = given
+    def decompose(self, dy: Value, *inputs: Value) -> tuple[Value, ...] | None:
+        *rows, logsumexp = inputs
         op = AttentionGradient(self.causal, self.scale)
         return tuple(map(SWAP_AXES, op.outputs_of(*map(SWAP_AXES, (dy, *rows)), logsumexp)))
 
-    def flops(self, dy: TensorType, *given: TensorType) -> int:
+    def flops(self, dy: TensorType, *inputs: TensorType) -> int:
         op = AttentionGradient(self.causal, self.scale)
-        return op.flops(*map(_swapped, (dy, *given[:-1])), given[-1])
+        return op.flops(*map(_swapped, (dy, *inputs[:-1])), inputs[-1])
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:

@@ -41,8 +41,8 @@ def momentum(op: Momentum, inputs: Tensors, outputs: Tensors, workspace: Workspa
 
     def step(groups: Sequence[Group]) -> Run:
         weights, velocities, gradients = _columns(groups)
-        given = (weights, gradients, velocities)
-        return _descent(given, rate, op.momentum, op.nesterov, workspace)
+        tensors = (weights, gradients, velocities)
+        return _descent(tensors, rate, op.momentum, op.nesterov, workspace)
 
     return _updated(op.count, inputs, outputs, step, workspace)
 
@@ -64,7 +64,7 @@ def adam(op: Adam, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> R
 
 
 def _descent(
-    given: Sequence[list[Tensor]],
+    tensors: Sequence[list[Tensor]],
     rate: Tensor,
     momentum: float,
     nesterov: bool,
@@ -74,10 +74,10 @@ def _descent(
 
     Half types as f32: on the CPU torch 2.13 steps four elements of them and leaves the rest.
     """
-    wide, gradients, like = given, given[1], given[0][0]
+    wide, gradients, like = tensors, tensors[1], tensors[0][0]
     halves = like.dtype in HALVES and like.device.type == "cpu"
     if halves:
-        wide = [[scratch(workspace, t.shape, t, torch.float32) for t in ts] for ts in given]
+        wide = [[scratch(workspace, t.shape, t, torch.float32) for t in ts] for ts in tensors]
     step = partial(
         torch._fused_sgd_,
         *wide,
@@ -87,7 +87,9 @@ def _descent(
     if not halves:
         return step
     before = [
-        (to, t) for tos, ts in zip(wide, given, strict=True) for to, t in zip(tos, ts, strict=True)
+        (to, t)
+        for tos, ts in zip(wide, tensors, strict=True)
+        for to, t in zip(tos, ts, strict=True)
     ]
     after = [(t, to) for to, t in before if not any(t is dw for dw in gradients)]
     return in_turn([*_copies(before), step, *_copies(after)])
@@ -114,8 +116,8 @@ def _updated(
 
 def _copies(moved: Sequence[tuple[Tensor, Tensor]]) -> Iterator[Run]:
     if moved:
-        to, given = zip(*moved, strict=True)
-        yield partial(torch._foreach_copy_, list(to), list(given))
+        to, sources = zip(*moved, strict=True)
+        yield partial(torch._foreach_copy_, list(to), list(sources))
 
 
 def _by_dtype(groups: Sequence[Group]) -> Iterator[list[Group]]:

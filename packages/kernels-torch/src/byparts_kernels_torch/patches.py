@@ -124,13 +124,13 @@ def filter_gradient(
 ) -> list[Run]:
     """dw = the sum over images of pixels times patches."""
     pixels, steps = contiguous(dy, workspace)
-    given = pixels.view(g.images, g.groups, g.o, g.pixels)
+    by_group = pixels.view(g.images, g.groups, g.o, g.pixels)
     weights, _ = contiguous(dw, workspace)
     sums = weights.view(g.groups, g.o, g.taps)
     for part, fill, columns in filled_patches(g, x, workspace):
         steps += fill
         for k in range(g.groups):
-            factors = given[part, k], columns[:, k].transpose(1, 2)
+            factors = by_group[part, k], columns[:, k].transpose(1, 2)
             keep = 0 if part.start == 0 else 1
             steps.append(partial(torch.addbmm, sums[k], *factors, beta=keep, out=sums[k]))
     return steps if weights is dw else [*steps, partial(dw.copy_, weights)]

@@ -141,7 +141,7 @@ def campaign(
 def campaign_on_threads(
     backends: Sequence[Any], count: int, seed: int = 0, **options: Any
 ) -> Report:
-    """As `campaign`, by backends that share among threads what is too short for it as a rule."""
+    """Run `campaign` by backends that share among threads what is too short for it as a rule."""
     with shared_loops():
         return campaign([renewed(b) for b in backends], count, seed, **options)
 

@@ -73,7 +73,7 @@ class _Printing:
 
 
 def messages(graph: Graph) -> set[str]:
-    """What the prints of a graph say before their values, those in bodies too."""
+    """Messages of the prints of a graph, before their values; those in bodies too."""
     said: set[str] = set()
 
     def seen(inner: Graph) -> Graph:
@@ -129,7 +129,7 @@ _INTEGER = re.compile(r"[-+]?\d+|True|False")
 
 
 def _pieces(text: Array) -> list[str]:
-    """What each print wrote; the first piece is what stands before them."""
+    """Text of each print; the first piece is what stands before them."""
     whole = text.tobytes().decode()
     starts = [0, *[m.start() for m in _START.finditer(whole)], len(whole)]
     return [whole[a:b] for a, b in pairwise(starts) if a < b]
@@ -218,7 +218,7 @@ def _read(text: Array) -> list[_Piece]:
 
 
 def _off(x: str, y: str) -> float:
-    """How far apart two numbers are; infinite for a nan or an infinity and something else."""
+    """Distance of two numbers; infinite for a nan or an infinity and something else."""
     if x == y:
         return 0.0
     if _INTEGER.fullmatch(x) and _INTEGER.fullmatch(y):

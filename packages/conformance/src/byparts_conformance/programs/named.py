@@ -110,7 +110,7 @@ def named_campaign(
 
 
 def _step(program: Program) -> Step | None:
-    """What makes a step of training of the program; `None` where an op has no gradient."""
+    """Function that makes a step of training of a program; `None` where an op has no gradient."""
     step = partial(training.with_training, weights=training.weights_of(program))
     try:
         step(program)

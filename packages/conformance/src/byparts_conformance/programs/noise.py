@@ -213,7 +213,7 @@ def _noisy(graph: Graph, noise: Noise, exact: set[type[Op]]) -> Graph:
 def _with_noise(
     node: Node, arrays: Sequence[Array], noise: Noise, exact: bool
 ) -> tuple[Array, ...]:
-    """What a node makes of these arrays, with noise on its results, and where it adds on them."""
+    """Evaluate a node on these arrays, with noise on its results, and where it adds on them."""
     units = 0.0 if exact else _units(node)
     given = [noise.on(x, units) for x in arrays] if units > _UNITS else arrays
     made = node.op.evaluate(*given)

@@ -57,7 +57,7 @@ def refused_feeds(program: Program, most: int = 3) -> Iterator[tuple[list[Array]
 
 
 def _refusal(node: Node, indices: Array) -> str:
-    """What the op says of these indices; "" if nothing."""
+    """Message by which the op refuses these indices; "" if it takes them."""
     op: Any = node.op  # one of `_INDICES`
     try:
         op.check_indices([v.type for v in node.inputs], indices)
@@ -77,7 +77,7 @@ def _permuted(dice: np.random.Generator, x: Array) -> Array:
 
 
 def unrefused(built: Any, feeds: Sequence[Array], sentence: str) -> str:
-    """What is wrong with a run that must be refused; "" if it is."""
+    """Complaint about a run that must be refused; "" if it is."""
     try:
         built(*feeds)
     except Exception as error:  # whichever it is: the sentence tells

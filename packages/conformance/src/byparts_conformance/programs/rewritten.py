@@ -32,7 +32,7 @@ _NUMBERS = (0, 1, 2, -1, 4, 0.5, 3, -2, 8, 0.25)
 
 
 def twice(g: Growing) -> None:
-    """One op of one operand after another: -(-x), |-x|, the square of |x|, relu of relu."""
+    """Apply two ops of one operand in turn: -(-x), |-x|, the square of |x|, relu of relu."""
     x = g.value(is_number)
     if x is not None:
         forms = g.any_of(_TWICE)

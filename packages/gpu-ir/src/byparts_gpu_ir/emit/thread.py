@@ -123,7 +123,7 @@ class ThreadCode:
 
     @property
     def grid(self) -> Grid:
-        """How many blocks there are along x, y, z; the text of an expression of sizes."""
+        """Number of blocks along x, y, z; the text of an expression of sizes."""
         x, y, z = [n if isinstance(n, int) else str(n) for n in self.outer.grid]
         return x, y, z
 

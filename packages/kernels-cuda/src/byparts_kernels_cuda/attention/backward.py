@@ -112,14 +112,14 @@ class _Pass:
 
     def function(self) -> Func:
         sizes, block, build, a = self.sizes, self.block, self.build, self.a
-        made = (a.dk, a.dv) if self.keys else (a.dq,)
+        results = (a.dk, a.dv) if self.keys else (a.dq,)
         widths = (sizes.d, sizes.e)
         with build.grid(sizes.batch * self.tiles, block.threads) as (x, thread):
             self.batch, which = decoded(x, (sizes.batch, self.tiles))
             # Blocks of a causal mask that go through many columns begin first.
             self.first = (which if self.keys else self.tiles - 1 - which) * block.rows
             team = self.team = team_of(build, block, thread, sizes.dtype)
-            sums = [team.totals(w) for _, w in zip(made, widths, strict=False)]
+            sums = [team.totals(w) for _, w in zip(results, widths, strict=False)]
             self.own = [team.tile("rows", block.rows, w) for w in widths]
             self.other = [team.tile("columns", block.columns, w) for w in widths]
             self.weights = team.tile("ps", block.rows, block.columns)
@@ -129,11 +129,11 @@ class _Pass:
             begin, count = self.range()
             with build.loop("step", count) as step:
                 self.through((begin + step) * block.columns, sums)
-            for total, target in zip(sums, made, strict=True):
+            for total, target in zip(sums, results, strict=True):
                 team.write(total, target, self.batch, self.first, lambda i, x: x)
-        given = (a.dy, a.q, a.k, a.v, a.logarithms, a.delta)
+        arguments = (a.dy, a.q, a.k, a.v, a.logarithms, a.delta)
         name = "attention_keys" if self.keys else "attention_queries"
-        return build.function(name, (*given, *made), made)
+        return build.function(name, (*arguments, *results), results)
 
     def range(self) -> tuple[Expr, Expr]:
         """(first tile of columns, how many) that rows of the block meet under the mask."""

@@ -43,9 +43,9 @@ class MatrixTeam(Team):
         self.written = False
 
     def totals(self, width: int) -> Buffer:
-        made = self.matrices("accumulator", self.down_matrices, width // SIDE)
-        self.fill(made)
-        return made
+        totals = self.matrices("accumulator", self.down_matrices, width // SIDE)
+        self.fill(totals)
+        return totals
 
     def scores(self, rows: Buffer, columns: Buffer, width: int) -> Buffer:
         build, counts = self.build, (self.down_matrices, self.across_matrices)
@@ -69,10 +69,10 @@ class MatrixTeam(Team):
         self.finished = self.numbers("finished", self.block.columns)
         self.store(sums, 0, self.across_matrices)
         build.barrier()
-        made = self.registers("scores", self.block.m, self.block.n)
+        scores = self.registers("scores", self.block.m, self.block.n)
         with build.unrolled(i=self.block.m, j=self.block.n) as (i, j):
-            build.store(made, (i, j), self.finished[self.row(i), self.column(j)])
-        return made
+            build.store(scores, (i, j), self.finished[self.row(i), self.column(j)])
+        return scores
 
     def add_products(self, total: Buffer, weights: Buffer, values: Buffer) -> None:
         build, (down, across) = self.build, (int(d.attr) for d in total.shape[:2])
@@ -116,14 +116,14 @@ class MatrixTeam(Team):
             with build.unrolled(i=self.block.m) as (i,):
                 line, own = first + self.row(i), self.across * lanes
                 held = self.registers("held", lanes)
-                made = build.buffer("register", "made", (lanes,), target.dtype)
+                finished = build.buffer("register", "made", (lanes,), target.dtype)
                 with build.when(line < extent, own + begin < width):
                     with build.lanes(lanes) as lane:
                         build.store(held, (lane,), self.finished[self.row(i), own + lane])
                     with build.unrolled(lane=lanes) as (lane,):
-                        build.store(made, (lane,), cast(finish(i, held[lane]), target.dtype))
+                        build.store(finished, (lane,), cast(finish(i, held[lane]), target.dtype))
                     with build.lanes(lanes) as lane:
-                        build.store(target, (batch, line, own + begin + lane), made[lane])
+                        build.store(target, (batch, line, own + begin + lane), finished[lane])
 
     # -- matrices ------------------------------------------------------------------------------
 

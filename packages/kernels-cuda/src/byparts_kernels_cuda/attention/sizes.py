@@ -81,8 +81,10 @@ def sizes_of(op: Op, types: Sequence[TensorType]) -> Sizes:
     q, _, v = types
     (s, d), (t, e) = q.dims[-2:], v.dims[-2:]
     if q.dtype not in FLOATS or not t * d * e:
-        given = ", ".join(map(str, types))
-        raise Refused(f"{op.name} of ({given}): only of floats, and of at least one element a line")
+        operands = ", ".join(map(str, types))
+        raise Refused(
+            f"{op.name} of ({operands}): only of floats, and of at least one element a line"
+        )
     scale = d**-0.5 if op.scale is None else op.scale
     return Sizes(prod(q.dims[:-2]), s, t, d, e, q.dtype, scale, op.causal)
 

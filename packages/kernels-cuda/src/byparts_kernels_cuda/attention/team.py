@@ -121,10 +121,10 @@ class Team:
 
     def filled(self, name: str, value: float, *shape: int) -> Buffer:
         """Numbers of a thread that begin with a value."""
-        made = self.registers(name, *shape)
+        numbers = self.registers(name, *shape)
         with self.build.unrolled(**{f"i{d}": n for d, n in enumerate(shape)}) as index:
-            self.build.store(made, index, value)
-        return made
+            self.build.store(numbers, index, value)
+        return numbers
 
     # -- shared memory -------------------------------------------------------------------------
 
@@ -173,7 +173,7 @@ class Team:
     def scores(self, rows: Buffer, columns: Buffer, width: int) -> Buffer:
         """The products of the thread's rows of one tile and its columns of another one."""
         build, (m, n), quad = self.build, (self.block.m, self.block.n), self.quad
-        made = self.filled("scores", 0, m, n)
+        products = self.filled("scores", 0, m, n)
         with build.loop("part", -(-width // quad)) as part:
             a, b = self.registers("a", m, quad), self.registers("b", n, quad)
             for held, tile, place, count in (
@@ -183,9 +183,9 @@ class Team:
                 with build.unrolled(i=count) as (i,), build.lanes(quad) as lane:
                     build.store(held, (i, lane), tile[place(i), part * quad + lane])
             with build.unrolled(lane=quad, i=m, j=n) as (lane, i, j):
-                total = multiply_add(a[i, lane], b[j, lane], made[i, j])
-                build.store(made, (i, j), total)
-        return made
+                total = multiply_add(a[i, lane], b[j, lane], products[i, j])
+                build.store(products, (i, j), total)
+        return products
 
     def add_products(self, total: Buffer, weights: Buffer, values: Buffer) -> None:
         """total[i, x] += sum over columns of weights[row i, column] * values[column, x].
@@ -250,10 +250,10 @@ class Team:
         with build.unrolled(i=self.block.m, g=held // group, part=group // lanes) as (i, g, part):
             line = first + self.row(i)
             at = self._place(g, group) + part * lanes
-            made = build.buffer("register", "made", (lanes,), target.dtype)
+            finished = build.buffer("register", "made", (lanes,), target.dtype)
             with build.when(line < extent, at < width):
                 with build.unrolled(lane=lanes) as (lane,):
                     value = finish(i, total[i, g * group + part * lanes + lane])
-                    build.store(made, (lane,), cast(value, target.dtype))
+                    build.store(finished, (lane,), cast(value, target.dtype))
                 with build.lanes(lanes) as lane:
-                    build.store(target, (batch, line, at + lane), made[lane])
+                    build.store(target, (batch, line, at + lane), finished[lane])

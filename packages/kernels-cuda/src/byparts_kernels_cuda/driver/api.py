@@ -50,9 +50,9 @@ class Driver:
 
     def number(self, function: str, *arguments: Any) -> int:
         """Call a function and return the int that it writes to its first argument."""
-        made = c_int()
-        getattr(self, function)(byref(made), *arguments)
-        return made.value
+        number = c_int()
+        getattr(self, function)(byref(number), *arguments)
+        return number.value
 
     def describe(self, status: int) -> tuple[str, str]:
         """The driver's name of a status, and its words."""

@@ -132,13 +132,13 @@ class Machine:
         return self._thing(handle, Stream) if handle else zero
 
     def _add(self, stream: int | None, work: Work) -> None:
-        found = self._stream(stream)
-        if found is self.streams[found.device].zero:
-            for other in self.streams[found.device].others:
+        queue = self._stream(stream)
+        if queue is self.streams[queue.device].zero:
+            for other in self.streams[queue.device].others:
                 if other.capturing is not None and other.blocking:
                     other.broken = True
                     raise Fault(906, "stream 0 is used while a blocking stream captures")
-        self.streams[found.device].add(found, work)
+        self.streams[queue.device].add(queue, work)
 
     # -- the driver and its devices --------------------------------------------------------------
 
@@ -280,8 +280,8 @@ class Machine:
         self.streams[stream.device].finish(stream)
 
     def cuStreamWaitEvent(self, handle: int | None, event: int, flags: int) -> None:
-        found = self._thing(event, Event)
-        self._add(handle, self._reaching(found))
+        awaited = self._thing(event, Event)
+        self._add(handle, self._reaching(awaited))
 
     def _reaching(self, event: Event) -> Callable[[], None]:
         stream, at = event.stream, event.at
@@ -315,13 +315,13 @@ class Machine:
         del self.handles[handle]
 
     def cuEventRecord(self, handle: int, stream: int | None) -> None:
-        event, found = self._thing(handle, Event), self._stream(stream)
-        event.stream = found
+        event, queue = self._thing(handle, Event), self._stream(stream)
+        event.stream = queue
 
         def reached() -> None:
             event.time_s = perf_counter()
 
-        event.at = self.streams[found.device].add(found, reached)
+        event.at = self.streams[queue.device].add(queue, reached)
 
     def cuEventSynchronize(self, handle: int) -> None:
         self._reaching(self._thing(handle, Event))()
@@ -331,8 +331,8 @@ class Machine:
         place[0] = 1000 * (last.time_s - first.time_s)
 
     def cuGraphInstantiateWithFlags(self, place: Any, graph: int, flags: int) -> None:
-        found = self._thing(graph, Graph)
-        self._made(place, Executable(found.device, found.work))
+        recorded = self._thing(graph, Graph)
+        self._made(place, Executable(recorded.device, recorded.work))
 
     def cuGraphDestroy(self, handle: int) -> None:
         self._thing(handle, Graph)
@@ -359,21 +359,21 @@ class Machine:
         del self.handles[handle]
 
     def cuModuleGetFunction(self, place: Any, module: int, name: bytes) -> None:
-        found = self._thing(module, Module)
-        kernel = found.kernels.get(name.decode())
+        loaded = self._thing(module, Module)
+        kernel = loaded.kernels.get(name.decode())
         if kernel is None:
             raise Fault(NOT_FOUND, f"the module has no {name.decode()}")
-        self._made(place, Function(found, name.decode(), kernel))
+        self._made(place, Function(loaded, name.decode(), kernel))
 
     def cuFuncSetAttribute(self, function: int, attribute: int, value: int) -> None:
         self._thing(function, Function)
         if attribute != api.MAX_DYNAMIC_SHARED_BYTES or value > 227 << 10:
             raise Fault(INVALID_VALUE, f"attribute {attribute} = {value}")
 
-    def cuLaunchKernel(self, handle: int, *given: Any) -> None:
+    def cuLaunchKernel(self, handle: int, *configuration: Any) -> None:
         function = self._thing(handle, Function)
-        grid, block = given[0:3], given[3:6]
-        shared_bytes, stream, arguments = given[6:9]
+        grid, block = configuration[0:3], configuration[3:6]
+        shared_bytes, stream, arguments = configuration[6:9]
         if function.module.device != self.device():
             raise Fault(INVALID_HANDLE, "a function of another GPU")
         count = len(function.kernel.arguments)

@@ -143,8 +143,8 @@ def library() -> Library | None:
     """cuBLASLt of this machine; `None` without one, and for the double of the driver."""
     if driver().mode:
         return None
-    found = opened("cublasLt", ("13", "12"))
-    return None if found is None else Library(found, FUNCTIONS, "cublasLtGetStatusString")
+    loaded = opened("cublasLt", ("13", "12"))
+    return None if loaded is None else Library(loaded, FUNCTIONS, "cublasLtGetStatusString")
 
 
 class Matmul:
@@ -162,7 +162,7 @@ class Matmul:
     def __init__(self, gpu: Gpu, library: Library, p: Product) -> None:
         self.library, self.p, self.gpu = library, p, gpu
         self.handle = _handle(gpu, library)
-        self._made: list[tuple[str, c_void_p]] = []
+        self._created: list[tuple[str, c_void_p]] = []
         scale = TYPES["f64" if p.dtype == "f64" else "f32"]
         compute = COMPUTE.get(p.dtype, COMPUTE["f32"])
         self.operation = self._new("cublasLtMatmulDesc", compute, scale)
@@ -216,25 +216,25 @@ class Matmul:
     def _layout(self, extents: tuple[int, int], step: int) -> c_void_p:
         """Columns one after the other, each contiguous; `step` to the next of the batch."""
         rows, columns = extents
-        made = self._new("cublasLtMatrixLayout", TYPES[self.p.dtype], rows, columns, rows)
+        layout = self._new("cublasLtMatrixLayout", TYPES[self.p.dtype], rows, columns, rows)
         if self.p.batch > 1:
-            self._set("cublasLtMatrixLayout", made, BATCH_COUNT, c_int(self.p.batch))
-            self._set("cublasLtMatrixLayout", made, BATCH_OFFSET, c_int64(step))
-        return made
+            self._set("cublasLtMatrixLayout", layout, BATCH_COUNT, c_int(self.p.batch))
+            self._set("cublasLtMatrixLayout", layout, BATCH_OFFSET, c_int64(step))
+        return layout
 
     def _new(self, kind: str, *arguments: int) -> c_void_p:
-        made = c_void_p()
-        getattr(self.library, f"{kind}Create")(byref(made), *arguments)
-        self._made.append((f"{kind}Destroy", made))
-        return made
+        handle = c_void_p()
+        getattr(self.library, f"{kind}Create")(byref(handle), *arguments)
+        self._created.append((f"{kind}Destroy", handle))
+        return handle
 
     def _set(self, kind: str, of: c_void_p, attribute: int, value: Any) -> None:
         set_attribute = getattr(self.library, f"{kind}SetAttribute")
         set_attribute(of, attribute, ctypes.addressof(value), sizeof(value))
 
     def __del__(self) -> None:
-        for destroy, made in self.__dict__.get("_made", ()):
-            getattr(self.library, destroy)(made)
+        for destroy, handle in self.__dict__.get("_created", ()):
+            getattr(self.library, destroy)(handle)
 
 
 _handles: dict[tuple[int, int], tuple[c_void_p, Gpu, Library]] = {}
@@ -244,7 +244,7 @@ def _handle(gpu: Gpu, library: Library) -> c_void_p:
     """The library's own state on a GPU; one for a process."""
     key = id(gpu), id(library)
     if key not in _handles:
-        made = c_void_p()
-        library.cublasLtCreate(byref(made))
-        _handles[key] = made, gpu, library
+        handle = c_void_p()
+        library.cublasLtCreate(byref(handle))
+        _handles[key] = handle, gpu, library
     return _handles[key][0]

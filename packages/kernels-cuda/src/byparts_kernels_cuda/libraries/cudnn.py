@@ -144,8 +144,8 @@ def library() -> Library | None:
     """cuDNN of this machine; `None` without one, and for the double of the driver."""
     if driver().mode:
         return None
-    found = opened("cudnn", ("9", "8"))
-    return None if found is None else Library(found, FUNCTIONS, "cudnnGetErrorString")
+    loaded = opened("cudnn", ("9", "8"))
+    return None if loaded is None else Library(loaded, FUNCTIONS, "cudnnGetErrorString")
 
 
 class Convolve:
@@ -162,11 +162,11 @@ class Convolve:
 
     def __init__(self, gpu: Gpu, library: Library, c: Convolution) -> None:
         self.library, self.c, self.gpu = library, c, gpu
-        self._made: list[tuple[str, c_void_p]] = []
+        self._created: list[tuple[str, c_void_p]] = []
         kind, layout = TYPES[c.dtype], LAYOUTS[c.layout]
         self.x, self.y = (self._new("Tensor") for _ in "xy")
-        for made, extents in ((self.x, c.x), (self.y, c.y)):
-            library.cudnnSetTensor4dDescriptor(made, layout, kind, *extents)
+        for descriptor, extents in ((self.x, c.x), (self.y, c.y)):
+            library.cudnnSetTensor4dDescriptor(descriptor, layout, kind, *extents)
         self.w = self._new("Filter")
         library.cudnnSetFilter4dDescriptor(self.w, kind, layout, *c.w)
         self.operation = self._new("Convolution")
@@ -210,22 +210,22 @@ class Convolve:
         handle = handle_for(self.gpu, self.library, self.gpu.stream)
         places = (ctypes.addressof(count), ctypes.addressof(advice))
         ask(handle, a, b, self.operation, y, _MOST_ALGORITHMS, *places)
-        for found in advice[: count.value]:
-            fits = found.memory_bytes <= self.c.workspace_bytes
-            same = found.determinism == DETERMINISTIC and found.math in (0, self.math)
-            if not found.status and fits and same:
-                return found
+        for algorithm in advice[: count.value]:
+            fits = algorithm.memory_bytes <= self.c.workspace_bytes
+            same = algorithm.determinism == DETERMINISTIC and algorithm.math in (0, self.math)
+            if not algorithm.status and fits and same:
+                return algorithm
         raise LibraryError(f"cuDNN has no algorithm for {self.c}")
 
     def _new(self, kind: str) -> c_void_p:
-        made = c_void_p()
-        getattr(self.library, f"cudnnCreate{kind}Descriptor")(byref(made))
-        self._made.append((f"cudnnDestroy{kind}Descriptor", made))
-        return made
+        handle = c_void_p()
+        getattr(self.library, f"cudnnCreate{kind}Descriptor")(byref(handle))
+        self._created.append((f"cudnnDestroy{kind}Descriptor", handle))
+        return handle
 
     def __del__(self) -> None:
-        for destroy, made in self.__dict__.get("_made", ()):
-            getattr(self.library, destroy)(made)
+        for destroy, handle in self.__dict__.get("_created", ()):
+            getattr(self.library, destroy)(handle)
 
 
 class _OfHandle(StreamCall):
@@ -246,8 +246,8 @@ def handle_for(gpu: Gpu, library: Library, stream: int) -> c_void_p:
     """The library's own state for a stream of a GPU; one for a process."""
     key = id(gpu), id(library), stream
     if key not in _handles:
-        made = c_void_p()
-        library.cudnnCreate(byref(made))
-        library.cudnnSetStream(made, stream)
-        _handles[key] = made, gpu, library
+        handle = c_void_p()
+        library.cudnnCreate(byref(handle))
+        library.cudnnSetStream(handle, stream)
+        _handles[key] = handle, gpu, library
     return _handles[key][0]

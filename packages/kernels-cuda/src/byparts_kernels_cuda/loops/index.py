@@ -139,11 +139,11 @@ def _ranked(
     def place(i: Expr) -> Body:
         def compared(e: Expr) -> Body:
             same = indices[e].equal(indices[i])
-            found = (indices[e] < indices[i], same & (e < i), same)
+            conditions = (indices[e] < indices[i], same & (e < i), same)
             return tuple(
                 [
                     Store(b.name, (b,), (const(0),), (cast(f, "i32"),), SUM, (e,), True)
-                    for b, f in zip((smaller, before, alike), found, strict=True)
+                    for b, f in zip((smaller, before, alike), conditions, strict=True)
                 ]
             )
 
@@ -161,9 +161,9 @@ def _ranked(
 @loops.on(ops.OneHot)
 def _one_hot(op: ops.OneHot, types: Types) -> Function:
     """y[r, j] = `on` where j is the index, else `off`."""
-    made = function[op](op, types)
-    values = {s.block: s.values[0] for s in stores(made.func.body)}
-    (indices, y), nest = made.func.params, Loops()
+    general = function[op](op, types)
+    values = {s.block: s.values[0] for s in stores(general.func.body)}
+    (indices, y), nest = general.func.params, Loops()
 
     def element(r: Expr, j: Expr) -> Body:
         here = cast(indices[r], INDEX).equal(j)

@@ -19,8 +19,8 @@ from byparts_tensor_ir.schedule.place import inline
     ops.AveragePoolGradient,
 )
 def _pool(op: Op, types: Sequence[TensorType]) -> Function:
-    made = function[op](op, types)
-    func = made.unscheduled or made.func
+    general = function[op](op, types)
+    func = general.unscheduled or general.func
     if any(b.name == "framed" for b in func.locals):
         func = inline(func, "framed")
     return Function(func)

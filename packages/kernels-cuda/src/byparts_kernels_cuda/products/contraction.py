@@ -133,8 +133,8 @@ def lanes_of(dtype: str, *steps: int) -> int:
 
 def decoded(index: Number, extents: tuple[int, ...]) -> Index:
     """The indices of axes of these extents, of a linear one, the last axis fastest."""
-    at, found = pair(index, const(0))[0], []
+    at, indices = pair(index, const(0))[0], []
     for extent in reversed(extents[1:]):
-        found.append(at % extent)
+        indices.append(at % extent)
         at = at // extent
-    return (at, *reversed(found)) if extents else ()
+    return (at, *reversed(indices)) if extents else ()

@@ -45,8 +45,8 @@ def narrow(c: Contraction, most_splits: int = 64) -> tuple[tuple[Func, ...], tup
     splits, steps = parts(c.sums, step, most)
     part = array("parts", (splits, c.batch, c.a.extent, c.b.extent), c.dtype)
     n = _Narrow(c, wide, splits, steps, part if splits > 1 else None)
-    made = _along_sums(n) if sums else _across(n)
-    return ((made, added(c, part)), (part,)) if splits > 1 else ((made,), ())
+    kernel = _along_sums(n) if sums else _across(n)
+    return ((kernel, added(c, part)), (part,)) if splits > 1 else ((kernel,), ())
 
 
 def _along_sums(n: _Narrow) -> Func:

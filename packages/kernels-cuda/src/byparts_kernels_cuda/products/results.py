@@ -36,13 +36,13 @@ def write(
             index = x.index(place)
             build.store(own, (lane,), x.buffer[moved(index, lane) if x.moves else index])
         held.append((own, x.moves))
-    made = build.buffer("register", "made", (lanes,), c.y.dtype)
+    finished = build.buffer("register", "made", (lanes,), c.y.dtype)
     with build.unrolled(lane=lanes) as (lane,):
         build.store(
-            made, (lane,), c.finished(value(lane), *[own[lane if m else 0] for own, m in held])
+            finished, (lane,), c.finished(value(lane), *[own[lane if m else 0] for own, m in held])
         )
     with build.lanes(lanes) as lane:
-        build.store(c.y, moved(place, lane), made[lane])
+        build.store(c.y, moved(place, lane), finished[lane])
 
 
 def added(c: Contraction, part: Buffer) -> Func:

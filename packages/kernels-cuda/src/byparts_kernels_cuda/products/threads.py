@@ -94,15 +94,15 @@ class Threads:
         tall, wide = tile.lanes
         across = tile.columns // tile.n // wide  # warps
         warp, lane = at.thread // WARP, at.thread % WARP
-        found = []
+        strips = []
         for first, count, threads, of_warp, of_lane in (
             (at.row, tile.m, tall, warp // across, lane // wide),
             (at.column, tile.n, wide, warp % across, lane % wide),
         ):
             group = min(quad, count)
             begin = of_warp * (threads * count) + of_lane * group
-            found.append(Strip(first, begin, count, group, threads * group))
-        return found[0], found[1]
+            strips.append(Strip(first, begin, count, group, threads * group))
+        return strips[0], strips[1]
 
     def finish(self) -> None:
         """Write the sums, or this block's part of them."""

@@ -91,7 +91,7 @@ class _Pairs:
         )
 
     def types(self, op: Op, inputs: Sequence[Value], a: Node, b: Node) -> Types:
-        """Those of the shape rule, where they are those of both nodes; else what two points say."""
+        """Types by the shape rule, if they are those of both nodes; else by what two points say."""
         pairs = [(v.type, w.type) for v, w in zip(a.outputs, b.outputs, strict=True)]
         try:
             ruled = output_types(op, [v.type for v in inputs])
