@@ -93,7 +93,7 @@ def run(programs: int, seed: int) -> dict[str, set[int]]:
     return lines
 
 
-def table(lines: dict[str, set[int]], reasons: dict[str, str]) -> str:
+def table(lines: dict[str, set[int]], known: dict[str, str]) -> str:
     """Markdown: for each file its share of lines that are run, and the functions that never are."""
     rows, notes = [], []
     counts: dict[str, tuple[int, int]] = {}
@@ -107,7 +107,7 @@ def table(lines: dict[str, set[int]], reasons: dict[str, str]) -> str:
             share = f"{100 * len(ran) / max(1, len(every)):.0f} %"
             names = ", ".join([f"`{f.name}`" for f in never])
             rows.append(f"| {group} | `{module}` | {len(every)} | {share} | {names} |")
-            notes += [f"- `{f.key}`: {reasons.get(f.key, NOT_SAID)}" for f in never]
+            notes += [f"- `{f.key}`: {reason(f, known)}" for f in never]
     ran_all, all_lines = (sum(column) for column in zip(*counts.values(), strict=True))
     total = f"{ran_all:,} of {all_lines:,} lines, {100 * ran_all / all_lines:.1f} %"
     head = "| group | file | lines | run | functions that are never run |\n|---|---|---|---|---|"
@@ -119,9 +119,19 @@ NOT_SAID = "programs could run it"
 
 
 def reasons() -> dict[str, str]:
-    """Why functions are never run, by their keys."""
+    """Why functions are never run, by their keys, or by what keys begin with (a dot at the end)."""
     rows = REASONS.read_text(encoding="utf-8").splitlines()
-    return dict(row.split("\t", 1) for row in rows if row and not row.startswith("#"))
+    pairs = [row.split("\t", 1) for row in rows if row and not row.startswith("#")]
+    return {key: why for key, why in pairs}
+
+
+def reason(function: Function, known: dict[str, str]) -> str:
+    """Why a function is never run."""
+    if function.key in known:
+        return known[function.key]
+    starts = [key for key in known if key.endswith(".") and function.key.startswith(key)]
+    last = function.name.rsplit(".", 1)[-1]
+    return known[max(starts, key=len)] if starts else known.get(last, NOT_SAID)
 
 
 def main(words: Sequence[str]) -> int:
@@ -140,9 +150,10 @@ def main(words: Sequence[str]) -> int:
     page = f"""# What random programs run of us
 
 Written by `{_COMMAND} --programs {args.programs} --seed {args.seed} --write`:
-{args.programs} programs of seeds {args.seed} on with LLVM IR, {count} of them with C, in all ways of
-building, on the native backend and on NumPy.  Lines are those of functions of the passes, of lowering, the emitters, the
-planner and the runtime; what a module does when it is imported is not counted.
+{args.programs} programs of seeds {args.seed} on with LLVM IR, {count} of them with C, in all ways
+of building, on the native backend and on NumPy.  Lines are those of functions of the passes, of
+lowering, the emitters, the planner and the runtime; what a module does when it is imported is
+not counted.
 
 """
     PAGE.write_text(page + text + "\n", encoding="utf-8")

@@ -87,7 +87,8 @@ _DRAWN = tuple(THEMES)
 THEMES["gradients"] = (
     ("f32", "f32", "f32", "f64", "f16", "bf16"),
     (
-        *(*backward.MAKERS * 8, *states.MAKERS, *control.MAKERS, *elementwise.MAKERS),
+        *(*backward.MAKERS * 8, *(backward.of_loop,) * 20, *(control.loop,) * 8),
+        *(*states.MAKERS, *control.MAKERS, *elementwise.MAKERS),
         *(*reductions.MAKERS * 2, *contractions.MAKERS * 3),
     ),
 )

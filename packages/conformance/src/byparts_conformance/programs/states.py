@@ -34,7 +34,9 @@ def optimizer(g: Growing) -> None:
 
 def draw(g: Growing) -> None:
     """Random numbers, of a key and a counter that may be variables, and dropout by them."""
-    key = ops.fill(g.random.randrange(1 << 30), "i64")
+    # Of a constant key and counter, passes fold the draw away.
+    constant = ops.fill(g.random.randrange(1 << 30), "i64")
+    key = g.input("i64", ()) if g.chance(0.6) and not g.depth else constant
     counter = g.value(lambda v: v.type.dtype == "i64" and not v.type.dims)
     start: Value = counter if counter is not None else ops.fill(g.random.randrange(99), "i64")
     shape, dtype = g.shape(), g.any_of([d for d in g.dtypes if d != "bool"])
