@@ -106,8 +106,8 @@ def test_what_no_gpu_runs_has_no_nest() -> None:
     assert nest_of(_warps()).block == (16, 4, 1)
     with pytest.raises(NestError, match="its last warp has fewer than 32"):
         nest_of(Func("f", (A, B), (B,), (), (For(x, (_shuffle(1),), "threadIdx.x"),), (V,)))
+    loop = For(variable("t", n), (store,), "threadIdx.x")
     with pytest.raises(NestError, match="or for n rounds, which is no number"):
-        loop = For(variable("t", n), (store,), "threadIdx.x")
         nest_of(Func("f", (A, B), (B,), (n,), (loop,)))
     inner = For(x, (store,), "threadIdx.x")
     with pytest.raises(NestError, match=r"loop x \(threadIdx.x\) is not in one nest"):

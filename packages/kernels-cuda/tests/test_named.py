@@ -10,14 +10,13 @@ import pytest
 from emulation import compiled
 
 import byparts_opset as ops
-from byparts_gpu_ir import build, mapped
+from byparts_gpu_ir import build, emit_cuda, mapped
 from byparts_graph_ir import (
     Backend,
     Fused,
     Graph,
     Input,
     Kernel,
-    Node,
     TensorType,
     Value,
     with_sizes,
@@ -28,7 +27,7 @@ from byparts_op_loops.regions.region import RegionLoops
 from byparts_opset.evaluate import evaluate
 from byparts_tensor_ir.expression import const
 from byparts_tensor_ir.statement import Buffer, Func
-from byparts_tensor_ir.substitute import buffers_replaced, in_statements
+from byparts_tensor_ir.substitute import buffers_replaced, in_statements, substituted
 
 SIZES = (0, 1, 2, 7, 300)
 
@@ -77,10 +76,10 @@ def named_rows() -> Graph:
 GRAPHS = (elementwise, flat, turned, rows, columns, named_rows)
 
 
-@pytest.fixture
-def backend(monkeypatch: pytest.MonkeyPatch) -> Backend:
+@pytest.fixture(params=["emulated", "reversed"])
+def backend(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Backend:
     """The backend on a GPU of the double."""
-    monkeypatch.setenv("BYPARTS_CUDA", "emulated")
+    monkeypatch.setenv("BYPARTS_CUDA", request.param)
     return make()
 
 
@@ -117,12 +116,32 @@ def test_threads_do_not_race_at_a_size(program: Any, n: int) -> None:
     for b in launches.workspace:
         memory[b] = np.empty([int(_sized(e, sizes).attr) for e in b.shape], np.float32)
     for kernel in launches.kernels:
-        given = [memory[b] for b in kernel.params]
+        places = [memory[b] for b in kernel.params]
         static = _at(kernel, sizes)
-        shaped = [a.reshape([int(e.attr) for e in b.shape]) for a, b in zip(given, static.params)]
+        shaped = [
+            a.reshape([int(e.attr) for e in b.shape])
+            for a, b in zip(places, static.params, strict=True)
+        ]
         build(static, "checked")(*shaped)
     for got, (_, wanted) in zip(results, _expected(sized, arrays), strict=True):
         np.testing.assert_allclose(got, wanted, rtol=3e-5, atol=3e-5)
+
+
+def test_a_checked_double_has_code_for_one_size_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its checks are of numbers; so a program is compiled for each size, and says so."""
+    monkeypatch.setenv("BYPARTS_CUDA", "checked")
+    graph = elementwise()
+    assert not make().family(Fused(graph), [v.type for v in graph.inputs]).shared
+
+
+def test_text_for_a_gpu_takes_sizes_behind_the_pointers() -> None:
+    loops = RegionLoops(elementwise())
+    (kernel,) = mapped(loops.func, loops.inplace).kernels
+    source = emit_cuda(kernel)
+    assert source.grid[0].startswith("(size_n")  # type: ignore[union-attr]
+    assert source.parameters[-1] == "size_n"
+    assert "const long long size_n) {" in source.body
+    assert "const long long b = blockIdx.x;" in source.body
 
 
 @compiled
@@ -184,8 +203,6 @@ def _run(backend: Backend, graph: Graph, kernel: Kernel, arrays: list[Any], pair
 
 
 def _sized(e: Any, sizes: dict[Any, int]) -> Any:
-    from byparts_tensor_ir.substitute import substituted
-
     return substituted(e, {size: const(n) for size, n in sizes.items()})
 
 

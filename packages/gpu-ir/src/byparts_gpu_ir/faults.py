@@ -87,11 +87,11 @@ def _access(source: EmulatedSource, block: int, thread: int, place: int) -> tupl
     who = f"thread {_point(thread, source.block)}"
     if thread >= MOST_THREADS:
         who = f"warp {(thread - MOST_THREADS) // HOLDERS}"
-    who += f" of block {_point(block, source.grid)}"
+    who += f" of block {_point(block, [int(n) for n in source.grid])}"
     return who, source.statements[place]
 
 
-def _point(number: int, extents: tuple[int, int, int]) -> str:
+def _point(number: int, extents: Sequence[int]) -> str:
     """A number as x, y, z."""
     x, y, _ = extents
     return f"({number % x}, {number // x % y}, {number // (x * y)})"

@@ -185,8 +185,12 @@ def _emitted(launches: Launches, inputs: int, mode: str) -> list[dict[str, Any]]
     for func in launches.kernels:
         arguments = [
             Argument(
-                *(b.name, str(b.size * BYTES[b.dtype])),
-                *(b in func.outputs, b not in aliased, place[b], b in own),
+                b.name,
+                str(b.size * BYTES[b.dtype]),
+                b in func.outputs,
+                b not in aliased,
+                place[b],
+                b in own,
             )
             for b in func.params
         ]

@@ -81,8 +81,8 @@ class EmulatedSource:
         buffers: as printed, by their numbers in fault records.
         grid: how many blocks there are along x, y, z; the text of an expression of sizes.
         block: how many threads a block has along x, y, z.
-        workspace_bytes: that the argument after buffers and sizes points to: a fault record of a checked
-            kernel, which it writes.
+        workspace_bytes: that the argument after buffers and sizes points to: a fault record of a
+            checked kernel, which it writes.
     """
 
     name: str

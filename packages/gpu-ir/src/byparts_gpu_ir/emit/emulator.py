@@ -142,7 +142,7 @@ class Emulator:
         grid = [self.values.index(as_expr(n)) for n in self.thread.outer.grid]
         count, number = " * ".join(grid), self.text.fresh("block")
         with self.text.block(f"for (int64_t {number}_ = 0; {number}_ < {count}; ++{number}_)"):
-            at = f"{count - 1} - {number}_" if self.backwards else f"{number}_"
+            at = f"{count} - 1 - {number}_" if self.backwards else f"{number}_"
             self.text.line(f"const int64_t {number} = {at};")
             self.coordinates("block", number, grid)
             self.checks.block_begins(number)
