@@ -42,7 +42,7 @@ COUNTS = {
 }
 BACKENDS = ("native", "numpy")
 # Batches of larger programs, on which source is tried that the first ones did not tell.
-_MORE_BATCHES, _MORE_COMPILED, _MORE_SIZE = 180, 24, 6
+_MORE_BATCHES, _MORE_COMPILED, _MORE_SIZE = 180, 16, 6
 
 
 def outcomes(what: str, count: int, tried: Sequence[Batch], seed: int) -> Iterator[Outcome]:
@@ -140,9 +140,9 @@ def _write(made: Sequence[Outcome], args: argparse.Namespace) -> None:
     programs = (
         f"Programs of seeds {args.seed} on, of at most {args.nodes} growth steps, {args.size} of "
         f"them built together; {args.batches} builds where LLVM makes code, {args.batches // 3} "
-        f"where g++ does.  Source that they do not tell is tried on {_MORE_SIZE * _MORE_BATCHES} "
-        f"larger programs on NumPy; of lowering and emitters on {_MORE_SIZE * _MORE_COMPILED}, "
-        "compiled, by g++ on a third of them."
+        "where g++ does.  Source that they do not tell is tried on larger programs, up to "
+        f"{_MORE_SIZE * _MORE_BATCHES:,} on NumPy; of lowering and emitters up to "
+        f"{_MORE_SIZE * _MORE_COMPILED}, compiled, a third of them by g++."
     )
     text = page([explained(one) for one in made], programs, DRAWS)
     FILE.write_text(text, encoding="utf-8")
