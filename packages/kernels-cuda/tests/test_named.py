@@ -192,6 +192,7 @@ def _run(backend: Backend, graph: Graph, kernel: Kernel, arrays: list[Any], pair
         scratch = backend.view(
             space.allocate(kernel.workspace_bytes), 0, TensorType("u8", (kernel.workspace_bytes,))
         )
+    assert kernel.bind is not None and backend.around is not None
     with backend.around():
         kernel.bind([x for _, x in inputs], [y for _, y in outputs], scratch, None)()
         space.synchronize()
