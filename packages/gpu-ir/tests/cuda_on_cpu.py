@@ -10,6 +10,7 @@ import ctypes
 import subprocess
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +54,10 @@ _FLAGS = (
 )
 
 
-def on_cpu(func: Func) -> Callable[..., None]:
-    """f(*arrays) of the CUDA C of a function."""
+def on_cpu(func: Func, grid: tuple[int, int, int] | None = None) -> Callable[..., None]:
+    """f(*arrays, *sizes) of the CUDA C of a function; `grid` where sizes decide how many blocks."""
     source = emit_cuda(func)
+    source = source if grid is None else replace(source, grid=grid)
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "kernel.cc"
         file.write_text(text_of(source))
@@ -65,7 +67,8 @@ def on_cpu(func: Func) -> Callable[..., None]:
         launch = ctypes.CDLL(f"{file}.so").launch
 
     def call(*arrays: Any) -> None:
-        launch((ctypes.c_void_p * len(arrays))(*[a.ctypes.data for a in arrays]))
+        places = [a if isinstance(a, int) else a.ctypes.data for a in arrays]
+        launch((ctypes.c_void_p * len(arrays))(*places))
 
     return call
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cuda_on_cpu import on_cpu
 from emulation import compiled
+from nvcc import needs_nvcc, ptxas_report
 
 import byparts_opset as ops
 from byparts_gpu_ir import build, emit_cuda, mapped
@@ -21,11 +23,13 @@ from byparts_graph_ir import (
     Value,
     with_sizes,
 )
-from byparts_kernels_cuda import code
+from byparts_kernels_cuda import code, named
 from byparts_kernels_cuda.backend import make
+from byparts_op_loops.extents import number_of
 from byparts_op_loops.regions.region import RegionLoops
 from byparts_opset.evaluate import evaluate
 from byparts_tensor_ir.expression import const
+from byparts_tensor_ir.nest import nest_of
 from byparts_tensor_ir.statement import Buffer, Func
 from byparts_tensor_ir.substitute import buffers_replaced, in_statements, substituted
 
@@ -142,6 +146,38 @@ def test_text_for_a_gpu_takes_sizes_behind_the_pointers() -> None:
     assert source.parameters[-1] == "size_n"
     assert "const long long size_n) {" in source.body
     assert "const long long b = blockIdx.x;" in source.body
+
+
+@compiled
+@pytest.mark.parametrize("n", [1, 37, 600])
+@pytest.mark.parametrize("program", [elementwise, flat, turned], ids=lambda make: make.__name__)
+def test_text_for_a_gpu_gives_the_same_on_a_cpu(program: Any, n: int) -> None:
+    graph = program()
+    loops = RegionLoops(graph)
+    sized = with_sizes(graph, {"n": n, "m": n})
+    arrays = _arrays(sized)
+    results = [np.full(v.type.dims, 7, a.dtype) for v, a in _expected(sized, arrays)]
+    launches = mapped(loops.func, loops.inplace)
+    memory = dict(zip(launches.parameters, [*arrays, *results], strict=True))
+    for kernel in launches.kernels:
+        sizes = {str(size): n for size in kernel.sizes}
+        x, y, z = (number_of(str(extent), sizes) for extent in nest_of(kernel).grid)
+        on_cpu(kernel, (x, y, z))(*[memory[b] for b in kernel.params], *sizes.values())
+    for got, (_, wanted) in zip(results, _expected(sized, arrays), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=3e-5, atol=3e-5)
+
+
+@needs_nvcc
+def test_text_for_a_gpu_compiles() -> None:
+    """Without a warning, and with no memory for what does not fit registers."""
+    sources = []
+    for number, program in enumerate(GRAPHS):
+        loops = RegionLoops(program())
+        launches = named._mapped(replace(loops.func, name=f"f{number}"), loops.inplace)
+        sources += [emit_cuda(kernel) for kernel in launches.kernels]
+    reports = ptxas_report(sources, "sm_90")
+    assert len(reports) == len(sources)
+    assert not any(report.spill_bytes for report in reports)
 
 
 @compiled
