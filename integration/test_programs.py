@@ -119,3 +119,13 @@ def test_what_was_wrong_once_is_right_on_numpy(path: Path) -> None:
 @each_of_the_corpus
 def test_what_was_wrong_once_is_right_in_generated_code(path: Path, emitter: str) -> None:
     check_again(path, "native")
+
+
+@pytest.mark.long
+@overflows
+@each_of_the_corpus
+def test_what_was_wrong_once_is_right_on_an_emulated_gpu(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BYPARTS_CUDA", "emulated")
+    check_again(path, "cuda")

@@ -185,11 +185,14 @@ def _parts_of(store: Store, path: Sequence[For], loop: For, count: int) -> _Part
 def _step(
     s: Statement, loop: For, held: dict[Store, _Parts], parts: Sequence[int], size: int
 ) -> tuple[Statement, ...]:
-    """Do parts of a loop, of `size` rounds each; the last may go past the loop's end."""
+    """Do parts of a loop, of `size` rounds each; the last may go past the loop's end.
+
+    `parts` are the first ones, from 0 on, or the last one alone, which ends with the loop.
+    """
     many, n = len(parts) > 1, rounds([loop])
     part = variable(f"{loop.name}_part", len(parts)) if many else const(parts[0])
     inner = variable(loop.name, size) if size > 1 else const(0)
-    first = part * size if many else const(n - size)
+    first = part * size if many else const(n - size if parts[0] else 0)
     there = first + inner < n
 
     def changed(x: Statement) -> Sequence[Statement] | None:
