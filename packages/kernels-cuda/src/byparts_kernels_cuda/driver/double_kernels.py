@@ -133,7 +133,8 @@ class Function:
         if max(block[:2]) > 1024 or block[2] > 64 or block[0] * block[1] * block[2] > 1024:
             return f"a block of {block}: at most 1024 threads"
         asked = (tuple(grid), tuple(block), shared_bytes)
-        blocks = tuple([number_of(str(n), self._sizes(values)) for n in k.grid])
+        sizes = self._sizes(values)
+        blocks = tuple([_number(n, sizes) for n in k.grid])
         if asked != (blocks, k.block, k.shared_bytes):
             return f"launched with {asked}, made for {(blocks, k.block, k.shared_bytes)}"
         return ""
@@ -147,9 +148,7 @@ class Function:
         """
         sizes = self._sizes(addresses)
         pairs = zip(self.kernel.arguments, addresses, strict=True)
-        spans = [
-            _Span(a, at, number_of(str(a.size_bytes), sizes)) for a, at in pairs if not a.is_size
-        ]
+        spans = [_Span(a, at, _number(a.size_bytes, sizes)) for a, at in pairs if not a.is_size]
         for span in spans:
             if span.size_bytes:
                 self._check(memories.find(span.at, span.size_bytes), span)
@@ -192,6 +191,11 @@ class Function:
                     raise Fault(
                         UNKNOWN, f"{self.title}: {a.name}, which is written, overlaps {b.name}"
                     )
+
+
+def _number(n: Union[int, str], sizes: dict[str, int]) -> int:
+    """A number, or that of an expression of sizes."""
+    return n if isinstance(n, int) else number_of(n, sizes)
 
 
 def _kernel(record: dict[str, Any]) -> Emulated:
