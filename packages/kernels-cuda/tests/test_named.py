@@ -19,12 +19,14 @@ from byparts_graph_ir import (
     Graph,
     Input,
     Kernel,
+    Refused,
     TensorType,
     Value,
     with_sizes,
 )
 from byparts_kernels_cuda import code, named
 from byparts_kernels_cuda.backend import make
+from byparts_kernels_cuda.products import named as products
 from byparts_op_loops.extents import number_of
 from byparts_op_loops.regions.region import RegionLoops
 from byparts_opset.evaluate import evaluate
@@ -102,6 +104,62 @@ def test_one_compilation_serves_all_sizes(program: Any, backend: Backend) -> Non
             _check(backend, sized, kernel, pair)
         images = len(code._images) if images is None else images
         assert len(code._images) == images
+
+
+PRODUCTS = (
+    (("n",), (4, 2), "f32", False),
+    (("n",), (37, 65), "f32", False),
+    ((2, "n"), (70, 64), "f32", True),
+    (("n", "m"), (9, 5), "i32", True),
+)
+
+
+@compiled
+@pytest.mark.parametrize(("lead", "shape", "dtype", "turned"), PRODUCTS)
+def test_one_compilation_serves_products_of_any_rows(
+    lead: tuple[int | str, ...],
+    shape: tuple[int, int],
+    dtype: str,
+    turned: bool,
+    backend: Backend,
+) -> None:
+    x = given(*lead, shape[turned], dtype=dtype)
+    w = given(*shape, dtype=dtype)
+    graph = Graph.of([x, w], [ops.matmul(x, w, transpose_b=turned)])
+    op = graph.nodes[0].op
+    family = backend.family(op, [x.type, w.type])
+    assert family.shared
+    for n in SIZES:
+        sized = with_sizes(graph, {"n": n, "m": n // 2})
+        _check(backend, sized, family.at(op, [v.type for v in sized.inputs]), None)
+
+
+@compiled
+@pytest.mark.parametrize("n", [1, 130])
+def test_threads_do_not_race_in_products_of_any_rows(n: int) -> None:
+    x, w = given("n", 37), given(37, 65)
+    graph = Graph.of([x, w], [ops.matmul(x, w)])
+    (kernel,) = products.named_launches(ops.MatMul(), [x.type, w.type]).kernels
+    sized = with_sizes(graph, {"n": n})
+    arrays = _arrays(sized)
+    y = np.full((n, 65), 7, np.float32)
+    build(_at(kernel, dict.fromkeys(kernel.sizes, n)), "checked")(*arrays, y)
+    np.testing.assert_allclose(y, arrays[0] @ arrays[1], rtol=3e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "op"),
+    [
+        (given("n", 4), given("n", 4), ops.MatMul(transpose_a=True)),
+        (given("n", 4), given("n", 4), ops.MatMul(transpose_b=True)),
+        (given(2, "n", 4), given(2, 4, 4), ops.MatMul()),
+        (given("n", 4, dtype="f16"), given(4, 4, dtype="f16"), ops.MatMul()),
+        (given("n", 0), given(0, 4), ops.MatMul()),
+    ],
+)
+def test_products_of_one_size_alone(a: Input, b: Input, op: ops.MatMul) -> None:
+    with pytest.raises(Refused, match="has code for one size alone"):
+        products.named_launches(op, [a.type, b.type])
 
 
 @compiled

@@ -197,7 +197,9 @@ def region_family(graph: Graph) -> KernelFamily:
 kernels.add_regions(region_kernel, _nothing, _constant, region_family)
 _OURS = "byparts_kernels_cuda"
 kernels.compiles(ops.Print)(later(f"{_OURS}.functions", "printed"))
-kernels.compiles(ops.MatMul, ops.AddMatmul)(later(f"{_OURS}.libraries.rules", "product"))
+kernels.compiles(ops.MatMul, ops.AddMatmul, symbolic=True)(
+    later(f"{_OURS}.libraries.rules", "product")
+)
 kernels.compiles(ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient)(
     later(f"{_OURS}.libraries.rules", "convolution")
 )

@@ -56,7 +56,7 @@ class Builder:
             self._add(For(var, body, kind))
 
     @contextmanager
-    def grid(self, blocks: int, threads: int) -> Iterator[tuple[Expr, Expr]]:
+    def grid(self, blocks: Operand, threads: int) -> Iterator[tuple[Expr, Expr]]:
         """The loops of blocks and threads; gives the numbers of both."""
         block = self.loop("block", blocks, "blockIdx.x")
         with block as x, self.loop("thread", threads, "threadIdx.x") as t:
@@ -126,8 +126,8 @@ class Builder:
         return f"{name}{count}" if count else name
 
 
-def array(name: str, shape: Sequence[int], dtype: str, scope: str = "global") -> Buffer:
-    """A buffer of a static shape."""
+def array(name: str, shape: Sequence[Operand], dtype: str, scope: str = "global") -> Buffer:
+    """A buffer."""
     return Buffer(name, tuple([as_expr(n) for n in shape]), dtype, scope)
 
 

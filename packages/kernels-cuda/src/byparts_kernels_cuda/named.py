@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from byparts_graph_ir import Graph, Kernel, KernelFamily, Op, Refused, TensorType
 from byparts_graph_ir.backend.kernel import Run
+from byparts_graph_ir.model.digest import op_text
 from byparts_kernels_cuda.code import Argument, KernelCode, later
 from byparts_kernels_cuda.emitting import check_grid, code_of
 from byparts_kernels_cuda.gpu import backend_mode
 from byparts_kernels_cuda.launch import PACKAGES, Pairs, launch
+from byparts_kernels_cuda.libraries import cublas
 from byparts_kernels_cuda.memory import DeviceArray, check_places
 from byparts_kernels_cuda.stream_call import run_of
 from byparts_op_loops.extents import (
@@ -28,6 +30,7 @@ from byparts_op_loops.extents import (
     variable_name,
 )
 from byparts_op_loops.keys import kept_record, kinds_of, short_key
+from byparts_opset import MatMul
 
 if TYPE_CHECKING:
     from byparts_gpu_ir.launches import Launches
@@ -121,6 +124,29 @@ def region_family(graph: Graph) -> KernelFamily:
 
     def at(op: Op, types: Sequence[TensorType]) -> Kernel:
         sizes = sizes_between(zip(ends, (*types, *op.infer(*types)), strict=True))
+        return kernels.at({variable_name(name): n for name, n in sizes.items()})
+
+    return KernelFamily(at, source=kernels.source)
+
+
+def product_family(op: Op, types: Sequence[TensorType]) -> KernelFamily:
+    """The kernels of a `MatMul` for all sizes, where nothing but the rows has names.
+
+    Raises:
+        Refused: as `products.named.named_launches`; or cuBLASLt is there, which needs no code.
+    """
+    if not isinstance(op, MatMul) or cublas.library() is not None:
+        raise Refused(f"{op.name} has code for one size alone")
+    from byparts_kernels_cuda.products import named  # not where the text is on the disk
+
+    a = types[0]
+    if not are_determined(names_of(a), [a]):
+        raise Refused(f"{op.name}: {a} does not say its sizes")
+    key = f"{op_text(op)} of {', '.join(map(str, types))}".encode()
+    kernels = named_launches(key, lambda: named.named_launches(op, types), 2, (type(op),))
+
+    def at(sized: Op, numbers: Sequence[TensorType]) -> Kernel:
+        sizes = sizes_between([(a, numbers[0])])
         return kernels.at({variable_name(name): n for name, n in sizes.items()})
 
     return KernelFamily(at, source=kernels.source)

@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from byparts_graph_ir import Kernel, TensorType
+from byparts_graph_ir import Kernel, KernelFamily, TensorType
 from byparts_graph_ir.model.digest import op_text
 from byparts_kernels_cuda.gpu import Gpu
 from byparts_kernels_cuda.launch import launched_by
 from byparts_kernels_cuda.libraries import cublas, cudnn
 from byparts_kernels_cuda.libraries.either import Addresses, Way, either
 from byparts_kernels_cuda.stream_call import StreamCall
+from byparts_op_loops.rules import is_symbolic
 
 Types = Sequence[TensorType]
 
 
-def product(op: Any, types: Types, constants: frozenset[int]) -> Kernel:
+def product(op: Any, types: Types, constants: frozenset[int]) -> Kernel | KernelFamily:
     """The kernel of a `MatMul` of (a, b), or an `AddMatmul` of (c, a, b).
 
     Raises:
-        Refused: a dtype that kernels do not have.
+        Refused: a dtype that kernels do not have; or named dimensions, as `named.product_family`.
     """
+    if is_symbolic(op, types):
+        from byparts_kernels_cuda import named  # only where dimensions have names
+
+        return named.product_family(op, types)
     names = ("matmul_launches", "add_matmul_launches")
     own = launched_by("products.matmul", names[len(types) - 2], op, types)
     library = cublas.library()

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Union
 
 from byparts_tensor_ir.expression import BYTES, FLOATS, HALVES, Expr, Operand as Number, const, pair
 from byparts_tensor_ir.functions import cast, fma
 from byparts_tensor_ir.statement import Buffer
 
 Index = tuple[Expr, ...]
+Extent = Union[int, Expr]  # an expression where sizes of named dimensions decide
 VECTOR_BYTES = 16  # of the widest access of a thread
 
 
@@ -28,6 +30,7 @@ class Operand:
         buffer: where it is read.
         extent: of the outer index.
         index: (batch, outer, summed) -> index of the buffer.
+        sized: the extent, where sizes of named dimensions decide; `extent` is then a usual one.
         inside: (batch, outer, summed) -> what holds where there is an element; elsewhere it is 0.
         along: "sum" or "outer": the index whose neighbours are neighbours in memory.
         lanes: how many of those one access reads: neighbours along the last index of the buffer.
@@ -41,6 +44,7 @@ class Operand:
     along: str
     lanes: int = 1
     inside: Callable[[Expr, Expr, Expr], Index] = lambda b, i, r: ()
+    sized: Expr | None = None
 
 
 @dataclass(frozen=True)
@@ -131,7 +135,7 @@ def lanes_of(dtype: str, *steps: int) -> int:
     return width
 
 
-def decoded(index: Number, extents: tuple[int, ...]) -> Index:
+def decoded(index: Number, extents: tuple[Extent, ...]) -> Index:
     """The indices of axes of these extents, of a linear one, the last axis fastest."""
     at, indices = pair(index, const(0))[0], []
     for extent in reversed(extents[1:]):

@@ -50,4 +50,6 @@ def read(
 
 def limits(x: Operand, outer: Expr, tile: int) -> Sequence[Expr]:
     """Conditions for an outer index to be in the operand; none if the tiles divide it."""
+    if x.sized is not None:
+        return [outer < x.sized]
     return [outer < x.extent] if x.extent % tile else []

@@ -11,6 +11,7 @@ from byparts_kernels_cuda.builder import Builder, all_of, needed
 from byparts_kernels_cuda.products.contraction import (
     VECTOR_BYTES,
     Contraction,
+    Extent,
     decoded,
     moved,
 )
@@ -43,12 +44,14 @@ class Job:
     part: Buffer | None
 
     @property
-    def tiles(self) -> tuple[int, int]:
+    def tiles(self) -> tuple[Extent, int]:
         """Number of tiles along rows and along columns."""
-        return -(-self.c.a.extent // self.tile.rows), -(-self.c.b.extent // self.tile.columns)
+        a, rows = self.c.a, self.tile.rows
+        down = -(-a.extent // rows) if a.sized is None else (a.sized + (rows - 1)) // rows
+        return down, -(-self.c.b.extent // self.tile.columns)
 
     @property
-    def blocks(self) -> int:
+    def blocks(self) -> Extent:
         """Number of blocks of the launch."""
         down, across = self.tiles
         return self.c.batch * self.splits * down * across
@@ -74,7 +77,7 @@ class Place:
         tile, (down, across) = job.tile, job.tiles
         self.batch, self.split, which = decoded(block, (job.c.batch, job.splits, down * across))
         # Blocks that run together take a few rows of tiles, so that they share what they read.
-        tall = next(x for x in _SWIZZLE if down % x == 0)
+        tall = next(x for x in _SWIZZLE if down % x == 0) if isinstance(down, int) else 1
         group, column, row = decoded(which, (down // tall, across, tall))
         self.row, self.column = (group * tall + row) * tile.rows, column * tile.columns
         self.begin = self.split * (job.steps * tile.depth)
