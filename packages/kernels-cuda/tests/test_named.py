@@ -73,13 +73,20 @@ def columns() -> Graph:
     return Graph.of([x], [ops.sum(x * x, 0), ops.sum(x)])
 
 
+def shared_sums() -> Graph:
+    """Two sums to which blocks add, by one thread each."""
+    x = given("n", 5, 6, 8)
+    y = ops.relu(x)
+    return Graph.of([x], [y, ops.sum(y), ops.sum(y, (0, 2, 3))])
+
+
 def named_rows() -> Graph:
     """The exponentials of a row stand in the workspace, whose bytes depend on the size."""
     x = given(3, "m")
     return Graph.of([x], [ops.tanh(x) * ops.sum(ops.tanh(x), -1, keepdims=True)])
 
 
-GRAPHS = (elementwise, flat, turned, rows, columns, named_rows)
+GRAPHS = (elementwise, flat, turned, rows, columns, shared_sums, named_rows)
 
 
 @pytest.fixture(params=["emulated", "reversed"])
@@ -169,7 +176,7 @@ def test_threads_do_not_race_at_a_size(program: Any, n: int) -> None:
     """The kernels for all sizes, with numbers in the place of sizes, in the checked emulation."""
     graph = program()
     loops = RegionLoops(graph)
-    launches = mapped(loops.func, loops.inplace)
+    launches = named._mapped(loops.func, loops.inplace)
     sizes = dict(zip(launches.kernels[0].sizes, [n] * 2, strict=False))
     sized = with_sizes(graph, {"n": n, "m": n})
     arrays = _arrays(sized)

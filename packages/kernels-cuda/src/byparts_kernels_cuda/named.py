@@ -165,7 +165,19 @@ def _mapped(func: Func, inplace: Pairs) -> Launches:
     launches = mapped(func, inplace)
     if any(nest_of(k).grid == (1, 1, 1) for k in launches.kernels):
         launches = mapped(cascaded(func, lanes=1), inplace)
-    return replace(launches, kernels=tuple([cascaded(k, lanes=1) for k in launches.kernels]))
+    kernels = [cascaded(k, lanes=1) if _adds_alone(k) else k for k in launches.kernels]
+    return replace(launches, kernels=tuple(kernels))
+
+
+def _adds_alone(kernel: Func) -> bool:
+    """Whether each thread adds in memory of its own.
+
+    What a team adds to, one of its threads does; were it parted, all would add the parts.
+    """
+    from byparts_tensor_ir.statement import stores
+
+    sums = [s for s in stores(kernel.body) if s.reducer is not None and s.over]
+    return all(t.scope in ("local", "register") for s in sums for t in s.targets)
 
 
 def named_launches(
