@@ -198,7 +198,7 @@ kernels.add_regions(region_kernel, _nothing, _constant, region_family)
 _OURS = "byparts_kernels_cuda"
 kernels.compiles(ops.Print)(later(f"{_OURS}.functions", "printed"))
 kernels.compiles(ops.MatMul, ops.AddMatmul, symbolic=True)(
-    later(f"{_OURS}.libraries.rules", "product")
+    later(f"{_OURS}.libraries.rules", "named_or_product")
 )
 kernels.compiles(ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient)(
     later(f"{_OURS}.libraries.rules", "convolution")

@@ -17,16 +17,25 @@ from byparts_op_loops.rules import is_symbolic
 Types = Sequence[TensorType]
 
 
-def product(op: Any, types: Types, constants: frozenset[int]) -> Kernel | KernelFamily:
+def named_or_product(op: Any, types: Types, constants: frozenset[int]) -> Kernel | KernelFamily:
+    """The kernel of `product`; of named dimensions those of `named.product_family`.
+
+    Raises:
+        Refused: as these.
+    """
+    if not is_symbolic(op, types):
+        return product(op, types, constants)
+    from byparts_kernels_cuda import named  # only where dimensions have names
+
+    return named.product_family(op, types)
+
+
+def product(op: Any, types: Types, constants: frozenset[int]) -> Kernel:
     """The kernel of a `MatMul` of (a, b), or an `AddMatmul` of (c, a, b).
 
     Raises:
-        Refused: a dtype that kernels do not have; or named dimensions, as `named.product_family`.
+        Refused: a dtype that kernels do not have.
     """
-    if is_symbolic(op, types):
-        from byparts_kernels_cuda import named  # only where dimensions have names
-
-        return named.product_family(op, types)
     names = ("matmul_launches", "add_matmul_launches")
     own = launched_by("products.matmul", names[len(types) - 2], op, types)
     library = cublas.library()
