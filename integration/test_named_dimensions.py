@@ -16,8 +16,10 @@ from byparts_opset.evaluate import evaluate
 from byparts_runtime import Executor, SymbolicProgram, build
 from named_graphs import ROWS, SIZES, network, numbers
 
+BACKENDS = pytest.mark.parametrize("backends", [("numpy",), ("native", "numpy")], ids=" ".join)
 
-@pytest.mark.parametrize("backends", [("numpy",), ("native", "numpy")], ids=" ".join)
+
+@BACKENDS
 def test_one_program_serves_every_size(backends: tuple[str, ...]) -> None:
     """Also none and one; a size that was seen again."""
     graph, weights = network()
@@ -159,7 +161,7 @@ def test_a_pass_that_fails_on_names_is_told() -> None:
     np.testing.assert_array_equal(program(numbers(2, 4))[0], numbers(2, 4) * 2)
 
 
-@pytest.mark.parametrize("backends", [("numpy",), ("native", "numpy")], ids=" ".join)
+@BACKENDS
 def test_random_programs_of_a_named_dimension(backends: tuple[str, ...]) -> None:
     """Each at six sizes, 0 and 1 among them, whichever comes first."""
     report = named_campaign(backends, 30 if backends == ("numpy",) else 5)
@@ -169,8 +171,17 @@ def test_random_programs_of_a_named_dimension(backends: tuple[str, ...]) -> None
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("backends", [("numpy",), ("native", "numpy")], ids=" ".join)
+@BACKENDS
 def test_hundreds_of_programs_of_a_named_dimension(backends: tuple[str, ...]) -> None:
+    report = named_campaign(backends, 200 if backends == ("numpy",) else 50, 2000)
+
+    assert not report.failures, str(report)
+
+
+@pytest.mark.long
+@BACKENDS
+def test_thousands_of_programs_at_sizes_of_a_name(backends: tuple[str, ...]) -> None:
+    """Of 500 programs, of 100 in generated code, six sizes each."""
     report = named_campaign(backends, 500 if backends == ("numpy",) else 100, 1000)
 
     assert not report.failures, str(report)

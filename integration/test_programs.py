@@ -97,8 +97,8 @@ def test_programs_whose_loops_threads_share(emitter: str) -> None:
 @overflows
 @pytest.mark.parametrize("emitter", ["c"], indirect=True)
 def test_hundreds_of_programs_whose_loops_threads_share(emitter: str) -> None:
-    """Five hundred."""
-    check_on_threads(500, 41_000, 25)
+    """Two hundred."""
+    check_on_threads(200, 41_000, 25)
 
 
 @pytest.mark.long
