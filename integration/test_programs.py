@@ -96,9 +96,9 @@ def test_programs_whose_loops_threads_share(emitter: str) -> None:
 @pytest.mark.long
 @overflows
 @pytest.mark.parametrize("emitter", ["c"], indirect=True)
-def test_hundreds_of_programs_whose_loops_threads_share(emitter: str) -> None:
-    """Two hundred."""
-    check_on_threads(200, 41_000, 25)
+def test_a_hundred_programs_whose_loops_threads_share(emitter: str) -> None:
+    """A hundred: threads are slow to start and stop on a busy machine."""
+    check_on_threads(100, 41_000, 25)
 
 
 @pytest.mark.long
