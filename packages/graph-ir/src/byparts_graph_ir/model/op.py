@@ -7,7 +7,7 @@ from byparts_graph_ir.model.frozen import Frozen
 from byparts_graph_ir.model.op_name import snake_case
 from byparts_graph_ir.model.op_signature import OpSignature
 from byparts_graph_ir.model.types import TensorType
-from byparts_graph_ir.model.value import Node, Types, Value, lift
+from byparts_graph_ir.model.value import PLAIN_VALUES, Node, Types, Value, applied
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,17 +132,18 @@ class Op(Frozen):
     def __call__(self, *inputs: Operand) -> Value:
         """Apply to values (numbers are lifted to the dtype of the first value); one output."""
         for v in inputs:
-            if not isinstance(v, Value):
-                inputs = lift(inputs, self.name)
+            if v.__class__ not in PLAIN_VALUES:
+                outputs = applied(self, inputs)
                 break
-        outputs = Node(self, inputs).outputs  # type: ignore[arg-type]  # all are values now
+        else:
+            outputs = Node(self, inputs).outputs  # type: ignore[arg-type]  # all are values
         if len(outputs) != 1:
             raise GraphError(f"{self.name} has {len(outputs)} outputs: use .outputs_of(...)")
         return outputs[0]
 
     def outputs_of(self, *inputs: Operand) -> tuple[Value, ...]:
         """Apply to values; all outputs."""
-        return Node(self, lift(inputs, self.name)).outputs
+        return applied(self, inputs)
 
     __signature__ = OpSignature()
 

@@ -15,7 +15,7 @@ from byparts_graph_ir.model.where import where
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any, ClassVar
 
     from byparts_graph_ir.model.op import Op
@@ -43,6 +43,9 @@ class Value(Arithmetic):
 
     type: TensorType
     node: Node | None
+    # `(op, operands) -> outputs`, of a subclass that says itself what applying an op to its values
+    # means: arrays that compute at once.  `None`: applying makes a node.
+    apply: ClassVar[Callable[[Op, Sequence[Operand]], tuple[Value, ...]] | None] = None
 
     def __init__(self, type: TensorType, node: Node | None = None) -> None:
         _set_type(self, type)
@@ -146,6 +149,21 @@ def lift(inputs: Sequence[Operand], name: str = "lift") -> tuple[Value, ...]:
     if all(isinstance(v, Value) for v in inputs):
         return tuple(inputs)  # type: ignore[arg-type]
     return tuple(arithmetic_rule("lift")(inputs, name))
+
+
+PLAIN_VALUES = frozenset({Value, Input})  # classes for which applying an op makes a node
+
+
+def applied(op: Op, operands: Sequence[Operand]) -> tuple[Value, ...]:
+    """The outputs of `op` on values and numbers; the class of an operand may say what that means.
+
+    Raises:
+        GraphError: the operands do not fit the op.
+    """
+    for v in operands:
+        if isinstance(v, Value) and v.apply is not None:
+            return v.apply(op, operands)
+    return Node(op, lift(operands, op.name)).outputs
 
 
 def producers(values: Iterable[Value]) -> dict[Node, None]:

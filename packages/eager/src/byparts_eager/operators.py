@@ -1,0 +1,155 @@
+"""Python's operators on arrays and traced values, with promotion, and a short way for arrays.
+
+An operator on two arrays of kinds that it has met calls their plan at once; the functions of the
+standard (`elementwise.py`) do the same work with more checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import byparts_opset as ops
+from byparts_eager.apply import number, run_now
+from byparts_eager.array import Array, asarray
+from byparts_eager.plan import plans
+from byparts_eager.promotion import check_number, promoted
+from byparts_eager.state import state
+from byparts_eager.trace import Traced, TracedInput
+from byparts_graph_ir import Op, Value
+
+_NUMBERS = (int, float, bool)
+
+
+def _two(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """An operator and its reflection, for arrays."""
+    known: dict[tuple[Any, Any], Any] = {}
+
+    def forward(self: Array, other: Any) -> Any:
+        if other.__class__ is Array:
+            plan = known.get((self.kind, other.kind))
+            if plan is not None and not state.recorders:
+                return plan(self, other)[0]
+            if self.kind.type.dtype == other.kind.type.dtype and name != "matmul":
+                y = run_now(op, (self, other))
+                known[self.kind, other.kind] = plans[(op, self.kind, other.kind)]
+                return y[0]
+        elif other.__class__ in _NUMBERS:
+            return forward(self, _lifted(other, self))
+        return binary(op, self, other)
+
+    def reflected(self: Array, other: Any) -> Any:
+        if other.__class__ in _NUMBERS:
+            return forward(_lifted(other, self), self)
+        return binary(op, other, self)
+
+    return forward, reflected
+
+
+def _lifted(x: float, beside: Array) -> Array:
+    """A number as an array of the dtype of the one beside it."""
+    dtype = beside.kind.type.dtype
+    check_number(x, dtype)
+    return number(x, repr(x), dtype, beside.kind.backend)
+
+
+def binary(op: Op, x: Any, y: Any) -> Any:
+    """The op on two arrays, traced values or numbers, cast to a common dtype.
+
+    Returns `NotImplemented` for what is none of these, as Python asks of operators.
+
+    Raises:
+        TypeError: they have no common dtype.
+    """
+    x, y = (asarray(v) if isinstance(v, (np.ndarray, np.generic)) else v for v in (x, y))
+    if isinstance(x, Value) and isinstance(y, Value):
+        dtype = promoted(str(x.type.dtype), str(y.type.dtype))
+        return op(_cast(x, dtype), _cast(y, dtype))
+    beside = x if isinstance(x, Value) else y
+    other = y if beside is x else x
+    if not isinstance(other, _NUMBERS) or not isinstance(beside, Value):
+        return NotImplemented
+    check_number(other, beside.type.dtype)
+    if beside.type.dtype == "bool":
+        lifted = ops.fill(other, "bool")
+        return op(x, lifted) if beside is x else op(lifted, y)
+    return op(x, y)
+
+
+def _cast(x: Value, dtype: str) -> Value:
+    return x if x.type.dtype == dtype else ops.cast(x, dtype)
+
+
+def _matmul(x: Any, y: Any) -> Any:
+    """`x @ y` as NumPy means it, rows of one axis included."""
+    from byparts_eager.standard.linear import matmul
+
+    if not (isinstance(x, (Value, np.ndarray)) and isinstance(y, (Value, np.ndarray))):
+        return NotImplemented
+    return matmul(x, y)
+
+
+_BINARY = {
+    **{"add": ops.Add(), "sub": ops.Sub(), "mul": ops.Mul(), "truediv": ops.Div()},
+    **{"floordiv": ops.Floordiv(), "mod": ops.Mod(), "pow": ops.Pow()},
+}
+_COMPARISONS = {
+    **{"eq": ops.Equal(), "ne": ops.NotEqual(), "lt": ops.Less(), "le": ops.LessEqual()},
+    **{"gt": ops.Greater(), "ge": ops.GreaterEqual()},
+}
+_BITS = {
+    "and": (ops.LogicalAnd(), ops.BitwiseAnd()),
+    "or": (ops.LogicalOr(), ops.BitwiseOr()),
+    "xor": (ops.LogicalXor(), ops.BitwiseXor()),
+}
+
+
+def _bits(logical: Op, bitwise: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def forward(self: Any, other: Any) -> Any:
+        return binary(logical if self.type.dtype == "bool" else bitwise, self, other)
+
+    def reflected(self: Any, other: Any) -> Any:
+        return binary(logical if self.type.dtype == "bool" else bitwise, other, self)
+
+    return forward, reflected
+
+
+def _traced(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def forward(self: Any, other: Any) -> Any:
+        return binary(op, self, other)
+
+    def reflected(self: Any, other: Any) -> Any:
+        return binary(op, other, self)
+
+    return forward, reflected
+
+
+def _invert(self: Any) -> Any:
+    return ops.logical_not(self) if self.type.dtype == "bool" else ops.bitwise_not(self)
+
+
+def _give_operators(cls: Any, make: Callable[[Op, str], Any]) -> None:
+    """Set the operators of a class of values."""
+    for name, op in {**_BINARY, **_COMPARISONS}.items():
+        forward, reflected = make(op, name)
+        setattr(cls, f"__{name}__", forward)
+        if name in _BINARY:
+            setattr(cls, f"__r{name}__", reflected)
+    for name, pair in _BITS.items():
+        forward, reflected = _bits(*pair)
+        setattr(cls, f"__{name}__", forward)
+        setattr(cls, f"__r{name}__", reflected)
+    cls.__matmul__ = _matmul
+    cls.__rmatmul__ = lambda self, other: _matmul(other, self)
+    cls.__invert__ = _invert
+    cls.__pos__ = lambda self: self
+    cls.__hash__ = object.__hash__
+    cls.__array_ufunc__ = Array.__array_ufunc__
+    cls.apply = staticmethod(Array.apply)
+
+
+_give_operators(Array, _two)
+for _class in (Traced, TracedInput):
+    _give_operators(_class, lambda op, name: _traced(op))

@@ -1,0 +1,208 @@
+"""How an op runs on arrays of some kinds: found at the first call, a function from then on.
+
+In this order: an output that is bytes of an input is a view, since nothing is ever written; a
+kernel of the backend that is one call of C is that call; other kernels are bound to memory of a
+pool, if they are small, or else at each call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Optional
+
+import numpy as np
+
+from byparts_eager.array import Array, array_of
+from byparts_eager.kind import Kind, kind_of
+from byparts_eager.one_call import as_one_call
+from byparts_graph_ir import Backend, GraphError, MissingRule, Op, add_note
+from byparts_graph_ir.backend.kernel import Workspace
+from byparts_graph_ir.model.value import output_types
+from byparts_graph_ir.model.where import where
+from byparts_runtime.building.context import restore, silence
+
+Plan = Callable[..., tuple[Any, ...]]  # of arrays, gives arrays
+
+_SMALL_BYTES = 1 << 16  # below, copying in and out costs less than binding the kernel again
+plans: dict[tuple[Any, ...], Plan] = {}  # (op, *kinds of the inputs)
+
+
+def plan_of(op: Op, inputs: Sequence[Array]) -> Optional[Plan]:
+    """The plan for an op on arrays of these kinds; `None`: its backend has no kernel for it.
+
+    Raises:
+        GraphError, ShapeError: the inputs do not fit, or are on several devices.
+    """
+    kinds = [x.kind for x in inputs]
+    backend = kinds[0].backend
+    for kind in kinds:
+        if kind.backend is not backend:
+            raise GraphError(
+                f"{op.name}: arrays on {backend.name!r} and on {kind.backend.name!r}; move one, "
+                f"as in x.to_device({backend.name!r})"
+            )
+    try:
+        outputs = [kind_of(t, backend) for t in output_types(op, [k.type for k in kinds])]
+    except GraphError as error:
+        add_note(error, f"called at {where()}")
+        raise
+    return _view_plan(op, kinds, outputs) or _kernel_plan(op, kinds, outputs)
+
+
+def _view_plan(op: Op, kinds: Sequence[Kind], outputs: Sequence[Kind]) -> Optional[Plan]:
+    """Make views of the inputs' bytes, where the op says that all its outputs are that."""
+    views = {o: (i, at) for i, o, at in op.views(*[k.type for k in kinds])}
+    if not outputs or len(views) != len(outputs) or op.effect or not outputs[0].on_numpy:
+        return None
+    if len(outputs) == 1:
+        (kind,), (i, at) = outputs, views[0]
+        dims, dtype = kind.dims, kind.dtype
+
+        def view(*inputs: Array) -> tuple[Array, ...]:
+            data = inputs[i].data
+            return (array_of(kind, np.ndarray(dims, dtype, data, at)),)
+
+        return view
+    places = [(kind, *views[o]) for o, kind in enumerate(outputs)]
+
+    def several(*inputs: Array) -> tuple[Array, ...]:
+        return tuple(
+            [array_of(k, np.ndarray(k.dims, k.dtype, inputs[i].data, at)) for k, i, at in places]
+        )
+
+    return several
+
+
+def _kernel_plan(op: Op, kinds: Sequence[Kind], outputs: Sequence[Kind]) -> Optional[Plan]:
+    """The kernel of the backend; `None` where it has none for these types."""
+    backend = outputs[0].backend if outputs else kinds[0].backend
+    if not backend.supports(op):
+        return None
+    inputs, results = [k.empty() for k in kinds], [k.empty() for k in outputs]
+    try:
+        run = bind(op, kinds, inputs, results, backend)
+    except MissingRule:
+        return None
+    call = as_one_call(run, inputs, results)
+    if call is not None:
+        return _direct(call, outputs[0], len(inputs))
+    if sum([k.type.size_bytes for k in (*kinds, *outputs)]) <= _SMALL_BYTES:
+        return _Pooled(op, tuple(kinds), tuple(outputs))
+    return partial(_bound_anew, op, tuple(kinds), tuple(outputs))
+
+
+def bind(op: Op, kinds: Sequence[Kind], inputs: Sequence[Any], outputs: Sequence[Any], backend: Backend) -> Any:
+    """A run of the op from and into these arrays, with memory of its own.
+
+    Raises:
+        MissingRule: the backend has no kernel for these types.
+    """
+    types = [k.type for k in kinds]
+    before = silence()
+    try:
+        if backend.kernels.compiled(op):
+            kernel = backend.compile(op, types)
+            blocks = [backend._bytes(n) for n in (kernel.workspace_bytes, kernel.persistent_bytes)]
+            return kernel.bind(inputs, outputs, *blocks)
+        backend._check_supported(op, types)
+        return backend._bound(op, inputs, outputs, Workspace(backend))
+    finally:
+        restore(before)
+
+
+def _direct(call: Callable[..., Any], kind: Kind, count: int) -> Plan:
+    """Call a function of the inputs' and the output's elements: the fast way."""
+    empty, dims, dtype = np.empty, kind.dims, kind.dtype
+    if count == 1:
+
+        def one(x: Array) -> tuple[Array, ...]:
+            y = empty(dims, dtype)
+            before = silence()
+            call(x.data, y)
+            restore(before)
+            return (array_of(kind, y),)
+
+        return one
+    if count == 2:
+
+        def two(x: Array, z: Array) -> tuple[Array, ...]:
+            y = empty(dims, dtype)
+            before = silence()
+            call(x.data, z.data, y)
+            restore(before)
+            return (array_of(kind, y),)
+
+        return two
+
+    def several(*inputs: Array) -> tuple[Array, ...]:
+        y = empty(dims, dtype)
+        before = silence()
+        call(*[x.data for x in inputs], y)
+        restore(before)
+        return (array_of(kind, y),)
+
+    return several
+
+
+class _Pooled:
+    """Kernels bound to memory of their own: inputs are copied in, outputs out.
+
+    A call takes one from the pool and puts it back, so that two threads never share one.
+    """
+
+    __slots__ = ("_kinds", "_op", "_outputs", "_pool")
+
+    def __init__(self, op: Op, kinds: tuple[Kind, ...], outputs: tuple[Kind, ...]) -> None:
+        self._op, self._kinds, self._outputs = op, kinds, outputs
+        self._pool: list[Any] = []
+
+    def __call__(self, *inputs: Array) -> tuple[Array, ...]:
+        try:
+            bound = self._pool.pop()
+        except IndexError:
+            bound = self._bound()
+        places, results, run, around = bound
+        for place, x in zip(places, inputs):  # noqa: B905  # of one length, and strict=True is slow
+            place[...] = x.data
+        before = silence()
+        try:
+            if around is None:
+                run()
+            else:
+                with around():
+                    run()
+        finally:
+            restore(before)
+        arrays = tuple([array_of(k, _twin(y)) for k, y in zip(self._outputs, results)])  # noqa: B905
+        self._pool.append(bound)
+        return arrays
+
+    def _bound(self) -> Any:
+        places, results = [k.empty() for k in self._kinds], [k.empty() for k in self._outputs]
+        run = bind(self._op, self._kinds, places, results, self._kinds[0].backend)
+        return places, results, run, self._kinds[0].backend.around
+
+
+def _twin(y: Any) -> Any:
+    """A copy of an array of a backend."""
+    return y.copy() if y.__class__ is np.ndarray else y.clone()
+
+
+def _bound_anew(
+    op: Op, kinds: tuple[Kind, ...], outputs: tuple[Kind, ...], *inputs: Array
+) -> tuple[Array, ...]:
+    """Bind the kernel to these very arrays, and run it."""
+    results = [k.empty() for k in outputs]
+    run = bind(op, kinds, [x.data for x in inputs], results, kinds[0].backend)
+    around = kinds[0].backend.around
+    before = silence()
+    try:
+        if around is None:
+            run()
+        else:
+            with around():
+                run()
+    finally:
+        restore(before)
+    return tuple([array_of(k, y) for k, y in zip(outputs, results, strict=True)])
