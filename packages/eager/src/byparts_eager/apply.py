@@ -43,7 +43,7 @@ def apply(op: Op, operands: Sequence[Any]) -> tuple[Any, ...]:
     values = lift(wrapped, op.name)
     backend = device_backend(device)
     arrays = [as_array(v, backend) for v in values]
-    if None not in arrays:
+    if all([x is not None for x in arrays]):
         return run_now(op, tuple(arrays))  # type: ignore[arg-type]  # no None
     frame = state.frame
     if frame is None:
@@ -53,16 +53,17 @@ def apply(op: Op, operands: Sequence[Any]) -> tuple[Any, ...]:
 
 def run_now(op: Op, inputs: tuple[Array, ...]) -> tuple[Any, ...]:
     """The outputs of an op on arrays, computed."""
+    key = (op, *[x.kind for x in inputs])
     try:
-        plan = plans[(op, *[x.kind for x in inputs])]
+        plan = plans[key]
     except KeyError:
         plan = plan_of(op, inputs) or partial(_in_parts, op)
-        plans[(op, *[x.kind for x in inputs])] = plan
+        plans[key] = plan
     outputs = plan(*inputs)
-    return _recorded(op, inputs, outputs) if state.recorders else outputs
+    return record_node(op, inputs, outputs) if state.recorders else outputs
 
 
-def _recorded(op: Op, inputs: tuple[Array, ...], outputs: Sequence[Array]) -> tuple[Array, ...]:
+def record_node(op: Op, inputs: tuple[Array, ...], outputs: Sequence[Array]) -> tuple[Array, ...]:
     """The outputs, with the node that made them; types are known, so no shape rule runs."""
     node = _new(Node)
     _set_op(node, op)
@@ -100,7 +101,7 @@ def as_array(value: Value, backend: Backend) -> Optional[Array]:
     many.  O(nodes that have not been computed).
     """
     if value.__class__ is Array:
-        return value  # type: ignore[return-value]  # as the line before says
+        return value
     if value.node is None:
         return None
     if not value.node.inputs and len(value.node.outputs) == 1:
@@ -110,12 +111,10 @@ def as_array(value: Value, backend: Backend) -> Optional[Array]:
         if node.outputs[0].__class__ is Array:
             continue
         inputs = [x if x.__class__ is Array else known.get(x) for x in node.inputs]
-        if None in inputs:
+        if any([x is None for x in inputs]):
             return None
-        if inputs:
-            outputs = run_now(node.op, tuple(inputs))  # type: ignore[arg-type]  # no None
-        else:
-            outputs = (constant(node.op, backend),)
+        given: Any = tuple(inputs)
+        outputs = run_now(node.op, given) if given else (constant(node.op, backend),)
         known.update(zip(node.outputs, outputs, strict=True))
     return known[value]
 

@@ -25,7 +25,7 @@ class Array(Value):
     """Elements in memory, of a static type.
 
     Args:
-        data: an array of NumPy or of a library that NumPy reads, a number, or nested lists.  Copied.
+        data: an array of NumPy or of a library that NumPy reads, a number, or lists.  Copied.
         dtype: what the elements are cast to.  Numbers and lists without one become f32 (floats),
             i64 or bool; arrays keep theirs.
         device: the name of the backend that computes with it.
@@ -154,10 +154,11 @@ class Array(Value):
             raise TypeError("an array of no axes has no length")
         return self.kind.dims[0]
 
-    def __iter__(self) -> Iterator[Array]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[Array]:
         if not self.kind.dims:
             raise TypeError("an array of no axes cannot be iterated")
-        return (self[i] for i in range(self.kind.dims[0]))
+        rows: Any = (self[i] for i in range(self.kind.dims[0]))
+        return iter(rows)
 
     def __contains__(self, x: object) -> bool:
         return bool((self.numpy() == x).any())
@@ -183,9 +184,6 @@ class Array(Value):
 
         return At(self)
 
-    def __deepcopy__(self, memo: object) -> Array:
-        return self
-
     def __reduce__(self) -> tuple[Callable[..., Array], tuple[object, ...]]:
         return Array, (self.numpy().copy(), None, self.device)
 
@@ -204,7 +202,12 @@ def array_of(kind: Kind, data: Any) -> Array:
 
 
 def asarray(
-    obj: object, /, *, dtype: object = None, device: Optional[str] = None, copy: Optional[bool] = None
+    obj: object,
+    /,
+    *,
+    dtype: object = None,
+    device: Optional[str] = None,
+    copy: Optional[bool] = None,
 ) -> Any:
     """An array of numbers, nested lists or another library's array; an array as it is.
 

@@ -47,7 +47,15 @@ class Cell:
         name: as above.
     """
 
-    __slots__ = ("__weakref__", "_array", "_initializer", "_trainable", "_type", "_variable", "name")
+    __slots__ = (
+        "__weakref__",
+        "_array",
+        "_initializer",
+        "_trainable",
+        "_type",
+        "_variable",
+        "name",
+    )
 
     def __init__(
         self,
@@ -96,7 +104,9 @@ class Cell:
         if state.overlay is not None and self in state.overlay:
             return state.overlay[self]
         if self._array is None:
-            self._array = self._started() if self._variable is None else Array(self._variable.read())
+            self._array = (
+                self._started() if self._variable is None else Array(self._variable.read())
+            )
         return self._array
 
     @value.setter
@@ -119,7 +129,9 @@ class Cell:
             state.frame.assign(self, value)
             return
         if not isinstance(value, Array):
-            raise GraphError(f"cell {self.name!r} would keep a value of a function no longer traced")
+            raise GraphError(
+                f"cell {self.name!r} would keep a value of a function no longer traced"
+            )
         if state.overlay is not None and self in state.overlay:
             state.overlay[self] = value
         self._type, self._array = value.type, value
@@ -165,7 +177,9 @@ class Cell:
         data = np.zeros(dims, dtype) if self._initializer is None else self._initializer(dims)
         array = Array(np.asarray(data, dtype))
         if array.shape != dims:
-            raise GraphError(f"cell {self.name!r} is {self._type}; its initializer gave {array.type}")
+            raise GraphError(
+                f"cell {self.name!r} is {self._type}; its initializer gave {array.type}"
+            )
         self._array = array
         return array
 

@@ -33,7 +33,7 @@ from byparts_runtime.arrays.dtypes import type_of
 _MANY = 8  # programs of one structure, when a warning says so
 
 
-def compile(f: Optional[Callable[..., Any]] = None, **options: Any) -> Any:  # noqa: A001  # JAX: jit
+def compile(f: Optional[Callable[..., Any]] = None, **options: Any) -> Any:
     """Make a function of arrays a function that runs programs; a decorator.
 
         @compile(backends=("native", "numpy"))

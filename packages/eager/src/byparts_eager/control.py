@@ -118,9 +118,7 @@ def scan(
         body.end((new, y))
     _check_same("scan: f", flatten(new)[1], structure)
     outside = _outside([body])
-    op = ops.Scan(
-        body.graph(outside), k, len(sequences), None if sequences else length, reverse
-    )
+    op = ops.Scan(body.graph(outside), k, len(sequences), None if sequences else length, reverse)
     outputs = op.outputs_of(*values, *sequences, *outside)
     return unflatten(structure, outputs[:k]), unflatten(flatten(y)[1], outputs[k:])
 
@@ -206,7 +204,8 @@ class _Body:
 def _pair(result: Any) -> tuple[Any, Any]:
     if not (isinstance(result, tuple) and len(result) == 2):
         raise ArgumentError(f"scan: f gave {result!r:.60}; it gives a pair (carry, row or None)")
-    return result
+    carry, row = result
+    return carry, row
 
 
 def _check_same(what: str, structure: Any, wanted: Any) -> None:

@@ -45,7 +45,7 @@ def dtype_of(dtype: object) -> DType:
         ShapeError: there is none.
     """
     if dtype.__class__ is DType:
-        return dtype  # type: ignore[return-value]  # as the line before says
+        return dtype
     if isinstance(dtype, str) and dtype in _BY_NAME:
         return _BY_NAME[dtype]
     return DTYPES[dtype_name(dtype)]

@@ -80,7 +80,7 @@ def jvp(f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any]) -> 
         xs = [ops.identity(asarray(x)) for x in args]
         y = f(*xs)
         # By reverse mode twice, as `byparts_autodiff.jvp` does; its heads are constants, which are
-        # other arrays each time they meet one.  Reverse mode is linear in the head: any one will do.
+        # other arrays each time they meet one.  Reverse mode is linear in the head: any will do.
         head = ops.stop_gradient(ops.identity(y))
         pulled = gradients(y, xs, head, unreachable="zeros")
         (dy,) = gradients(pulled, [head], [asarray(t) for t in tangents], unreachable="zeros")
@@ -99,7 +99,9 @@ def _by_tree(f: Callable[..., Any], args: Any, wrt: int, keywords: Any) -> Diffe
     floats = [i for i, v in enumerate(values) if v.type.dtype in FLOATS]
     if not floats:
         what = ", ".join(str(v.type) for v in values) or repr(args[wrt])[:60]
-        raise ArgumentError(f"value_and_grad: argument {wrt} has no floats to differentiate: {what}")
+        raise ArgumentError(
+            f"value_and_grad: argument {wrt} has no floats to differentiate: {what}"
+        )
     for i in floats:
         values[i] = ops.identity(values[i])
     result = f(*args[:wrt], unflatten(structure, values), *args[wrt + 1 :], **keywords)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import byparts_opset as ops
-from byparts_eager.apply import number, run_now
+from byparts_eager.apply import apply, number, run_now
 from byparts_eager.array import Array, asarray
 from byparts_eager.plan import plans
 from byparts_eager.promotion import check_number, promoted
@@ -26,24 +26,27 @@ _NUMBERS = (int, float, bool)
 def _two(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """An operator and its reflection, for arrays."""
     known: dict[tuple[Any, Any], Any] = {}
+    general = _matmul if name == "matmul" else binary
 
     def forward(self: Array, other: Any) -> Any:
         if other.__class__ is Array:
             plan = known.get((self.kind, other.kind))
             if plan is not None and not state.recorders:
                 return plan(self, other)[0]
-            if self.kind.type.dtype == other.kind.type.dtype and name != "matmul":
+            if self.kind.type.dtype == other.kind.type.dtype and (
+                name != "matmul" or (len(self.kind.dims) > 1 and len(other.kind.dims) > 1)
+            ):
                 y = run_now(op, (self, other))
                 known[self.kind, other.kind] = plans[(op, self.kind, other.kind)]
                 return y[0]
         elif other.__class__ in _NUMBERS:
             return forward(self, _lifted(other, self))
-        return binary(op, self, other)
+        return general(op, self, other)
 
     def reflected(self: Array, other: Any) -> Any:
         if other.__class__ in _NUMBERS:
             return forward(_lifted(other, self), self)
-        return binary(op, other, self)
+        return general(op, other, self)
 
     return forward, reflected
 
@@ -82,9 +85,9 @@ def _cast(x: Value, dtype: str) -> Value:
     return x if x.type.dtype == dtype else ops.cast(x, dtype)
 
 
-def _matmul(x: Any, y: Any) -> Any:
+def _matmul(op: Op, x: Any, y: Any) -> Any:
     """`x @ y` as NumPy means it, rows of one axis included."""
-    from byparts_eager.standard.linear import matmul
+    from byparts_eager.standard.linear import matmul  # it needs the operators
 
     if not (isinstance(x, (Value, np.ndarray)) and isinstance(y, (Value, np.ndarray))):
         return NotImplemented
@@ -93,7 +96,7 @@ def _matmul(x: Any, y: Any) -> Any:
 
 _BINARY = {
     **{"add": ops.Add(), "sub": ops.Sub(), "mul": ops.Mul(), "truediv": ops.Div()},
-    **{"floordiv": ops.Floordiv(), "mod": ops.Mod(), "pow": ops.Pow()},
+    **{"floordiv": ops.Floordiv(), "mod": ops.Mod(), "pow": ops.Pow(), "matmul": ops.MatMul()},
 }
 _COMPARISONS = {
     **{"eq": ops.Equal(), "ne": ops.NotEqual(), "lt": ops.Less(), "le": ops.LessEqual()},
@@ -116,12 +119,14 @@ def _bits(logical: Op, bitwise: Op) -> tuple[Callable[..., Any], Callable[..., A
     return forward, reflected
 
 
-def _traced(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _traced(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    general = _matmul if name == "matmul" else binary
+
     def forward(self: Any, other: Any) -> Any:
-        return binary(op, self, other)
+        return general(op, self, other)
 
     def reflected(self: Any, other: Any) -> Any:
-        return binary(op, other, self)
+        return general(op, other, self)
 
     return forward, reflected
 
@@ -141,15 +146,13 @@ def _give_operators(cls: Any, make: Callable[[Op, str], Any]) -> None:
         forward, reflected = _bits(*pair)
         setattr(cls, f"__{name}__", forward)
         setattr(cls, f"__r{name}__", reflected)
-    cls.__matmul__ = _matmul
-    cls.__rmatmul__ = lambda self, other: _matmul(other, self)
     cls.__invert__ = _invert
     cls.__pos__ = lambda self: self
     cls.__hash__ = object.__hash__
     cls.__array_ufunc__ = Array.__array_ufunc__
-    cls.apply = staticmethod(Array.apply)
+    cls.apply = staticmethod(apply)
 
 
 _give_operators(Array, _two)
 for _class in (Traced, TracedInput):
-    _give_operators(_class, lambda op, name: _traced(op))
+    _give_operators(_class, _traced)

@@ -92,7 +92,9 @@ def _kernel_plan(op: Op, kinds: Sequence[Kind], outputs: Sequence[Kind]) -> Opti
     return partial(_bound_anew, op, tuple(kinds), tuple(outputs))
 
 
-def bind(op: Op, kinds: Sequence[Kind], inputs: Sequence[Any], outputs: Sequence[Any], backend: Backend) -> Any:
+def bind(
+    op: Op, kinds: Sequence[Kind], inputs: Sequence[Any], outputs: Sequence[Any], backend: Backend
+) -> Any:
     """A run of the op from and into these arrays, with memory of its own.
 
     Raises:

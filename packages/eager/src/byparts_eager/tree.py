@@ -58,7 +58,7 @@ class _Static:
     def __eq__(self, other: object) -> bool:
         if other.__class__ is not _Static:
             return False
-        a, b = self.value, other.value  # type: ignore[attr-defined]  # as the line before says
+        a, b = self.value, other.value
         return a is b or (a.__class__ is b.__class__ and repr(a) == repr(b) and bool(a == b))
 
     def __hash__(self) -> int:

@@ -43,6 +43,11 @@ def checked(function: F, package: str = "") -> F:
     converters = _Converters(callee)
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if args and (remembered := getattr(args[0], "remembered", None)) is not None:
+            return remembered(function, check_and_call, args, kwargs)
+        return check_and_call(*args, **kwargs)
+
+    def check_and_call(*args: Any, **kwargs: Any) -> Any:
         for name, old in zip(positional, args):  # noqa: B905  # those that are given
             convert = converters[name]
             if convert is not None and (new := convert(old)) is not old:

@@ -15,7 +15,7 @@ from byparts_graph_ir.model.where import where
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any, ClassVar
 
     from byparts_graph_ir.model.op import Op
@@ -45,7 +45,9 @@ class Value(Arithmetic):
     node: Node | None
     # `(op, operands) -> outputs`, of a subclass that says itself what applying an op to its values
     # means: arrays that compute at once.  `None`: applying makes a node.
-    apply: ClassVar[Callable[[Op, Sequence[Operand]], tuple[Value, ...]] | None] = None
+    apply: ClassVar[Any] = None
+    # `(function, checked function, args, kwargs) -> result`, likewise, of a function of an op set.
+    remembered: ClassVar[Any] = None
 
     def __init__(self, type: TensorType, node: Node | None = None) -> None:
         _set_type(self, type)
@@ -162,7 +164,8 @@ def applied(op: Op, operands: Sequence[Operand]) -> tuple[Value, ...]:
     """
     for v in operands:
         if isinstance(v, Value) and v.apply is not None:
-            return v.apply(op, operands)
+            outputs: tuple[Value, ...] = v.apply(op, operands)
+            return outputs
     return Node(op, lift(operands, op.name)).outputs
 
 
