@@ -137,7 +137,7 @@ def _scan_now(
         raise GraphError(f"scan: rows are along axis 0, and xs are ({types}): sizes differ there")
     count = counts.pop() if counts else length or 0
     if not count:
-        return _no_rounds(f, carry, sequences, structure)
+        return carry, _no_rows(f, carry, sequences, structure)
     ys: list[Any] = [None] * count
     for k in range(count):
         i = count - 1 - k if reverse else k
@@ -147,14 +147,14 @@ def _scan_now(
     return carry, unflatten(shape, [ops.stack([asarray(v) for v in c], 0) for c in zip(*leaves)])  # noqa: B905
 
 
-def _no_rounds(f: Callable[..., Any], carry: Any, sequences: Any, structure: Any) -> Any:
-    """The carry, and rows of size 0: their types come from tracing the function once."""
+def _no_rows(f: Callable[..., Any], carry: Any, sequences: Any, structure: Any) -> Any:
+    """Rows of size 0: their types come from tracing the function once."""
     with Frame("scan: body") as frame:
         rows = [frame.input(TensorType(v.type.dtype, v.type.dims[1:])) for v in sequences]
         _, y = _pair(f(carry, unflatten(structure, rows)))
     leaves, shape = flatten(y)
     types = [asarray(v).type for v in leaves]
-    return carry, unflatten(shape, [_zeros(TensorType(t.dtype, (0, *t.dims))) for t in types])
+    return unflatten(shape, [_zeros(TensorType(t.dtype, (0, *t.dims))) for t in types])
 
 
 def _zeros(type: TensorType) -> Array:

@@ -1,1 +1,1 @@
-"""x"""
+"""The array API standard, section by section."""
