@@ -51,10 +51,6 @@ ABSENT = (
         static_ops,
     ),
     Absent(
-        "No eager mode: a graph is built, then run. No layers but those of TensorFlow 1's API.",
-        no_part("eager", "nn", "linalg"),
-    ),
-    Absent(
         "No complex numbers, no strings and no sparse tensors in graphs.",
         no_dtype(r"c\d|complex|str"),
     ),

@@ -1,4 +1,4 @@
-"""What applying an op means: on arrays it runs now, beside a traced value it makes a node.
+"""Applying an op: on arrays it runs now, beside a traced value it makes a node.
 
 While `record()` is active an array remembers its node as well; then `gradients` of autodiff,
 unchanged, computes gradients at once.

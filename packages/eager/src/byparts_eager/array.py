@@ -177,13 +177,6 @@ class Array(Value):
             "an array of the result"
         )
 
-    @property
-    def at(self) -> Any:
-        """`x.at[index].set(y)`, `.add(y)`: the array with other elements at an index."""
-        from byparts_eager.at import At  # few programs write parts of arrays
-
-        return At(self)
-
     def __reduce__(self) -> tuple[Callable[..., Array], tuple[object, ...]]:
         return Array, (self.numpy().copy(), None, self.device)
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from byparts_eager.array import Array, array_of, asarray
+from byparts_eager.kind import device_backend, kind_of
 from byparts_eager.state import state
 from byparts_graph_ir import GraphError, TensorType, Value, compatible
 from byparts_runtime import Variable
@@ -104,9 +105,7 @@ class Cell:
         if state.overlay is not None and self in state.overlay:
             return state.overlay[self]
         if self._array is None:
-            self._array = (
-                self._started() if self._variable is None else Array(self._variable.read())
-            )
+            self._array = self._started() if self._variable is None else self._read()
         return self._array
 
     @value.setter
@@ -161,6 +160,11 @@ class Cell:
         """Forget the array that was read: a program has written the variable."""
         self._array = None
 
+    def _read(self) -> Array:
+        """The value of the variable, as an array."""
+        assert self._variable is not None, "a cell whose home is a variable"
+        return array_of(kind_of(self._type, device_backend("numpy")), self._variable.read())
+
     def forget_node(self) -> None:
         """Keep the value without the node that made it."""
         if self._array is not None:
@@ -186,7 +190,7 @@ class Cell:
     def __deepcopy__(self, memo: dict[int, Any]) -> Cell:
         new = Cell(self._type, initializer=self._initializer, trainable=self._trainable)
         new.name = self.name
-        new._array = self._array if self._variable is None else Array(self._variable.read())
+        new._array = self._array if self._variable is None else self._read()
         memo[id(self)] = new
         return new
 

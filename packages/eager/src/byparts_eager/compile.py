@@ -39,8 +39,8 @@ def compile(f: Optional[Callable[..., Any]] = None, **options: Any) -> Any:
         @compile(backends=("native", "numpy"))
         def step(x, labels): ...
 
-    The result has `programs`, the programs made so far.  Within another compiled function it is
-    part of that one.
+    The result has `programs`, the programs made so far.  Within another compiled function, and
+    while gradients of it are taken, it is the function itself.
 
     Args:
         f: takes and gives trees of arrays; what else it takes (numbers, strings, modules) is
@@ -64,7 +64,7 @@ class Compiled:
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Run the program for arguments like these, made at the first call."""
-        if state.frame is not None:
+        if state.frame is not None or state.recorders:  # part of what is traced or recorded
             return self._function(*args, **keywords)
         for x in args:
             if x.__class__ is not Array and x.__class__ is not np.ndarray:

@@ -23,7 +23,7 @@ from byparts_runtime.arrays.dtypes import numpy_dtype
 def cond(
     predicate: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *args: Any
 ) -> Any:
-    """What `then(*args)` gives if the predicate (bool[]) holds, else `otherwise(*args)`.
+    """The result of `then(*args)` if the predicate (bool[]) holds, else of `otherwise(*args)`.
 
     Raises:
         GraphError: traced, the two give trees of different structure.

@@ -7,17 +7,17 @@ nodes that the result remembers.  Nesting gives higher orders, for gradients are
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Optional
+from typing import Any
 
 import byparts_opset as ops
 from byparts_autodiff import gradients
 from byparts_eager.apply import as_array
-from byparts_eager.array import asarray
+from byparts_eager.array import Array, asarray
 from byparts_eager.cell import Cell
 from byparts_eager.kind import device_backend
 from byparts_eager.state import record, state
 from byparts_eager.tree import flatten, unflatten
-from byparts_graph_ir import FLOATS, ArgumentError, GraphError, Value
+from byparts_graph_ir import FLOATS, ArgumentError, GraphError, Value, producers
 
 
 def value_and_grad(f: Callable[..., Any], wrt: int = 0, aux: bool = False) -> Callable[..., Any]:
@@ -45,7 +45,9 @@ def value_and_grad(f: Callable[..., Any], wrt: int = 0, aux: bool = False) -> Ca
             result, leaves, rebuild = differentiate(f, args, wrt, keywords)
             loss = result[0] if aux else result
             _check_number(loss)
-        return result, rebuild(_finished(gradients(loss, leaves, unreachable="zeros")))
+            _check_reached(loss, leaves, wrt)
+        dxs = gradients(loss, leaves, unreachable="zeros")
+        return result, rebuild(_finished(dxs, leaves))
 
     return run
 
@@ -60,7 +62,7 @@ def grad(f: Callable[..., Any], wrt: int = 0) -> Callable[..., Any]:
 
 
 def vjp(f: Callable[..., Any], *args: Any) -> tuple[Any, Callable[..., tuple[Any, ...]]]:
-    """What `f` gives for these arrays, and a function `pull(dy)` that gives a gradient for each.
+    """The result of `f` on these arrays, and a function `pull(dy)` that gives a gradient for each.
 
     `pull` computes the vector-Jacobian product: dy times the Jacobian.
     """
@@ -69,13 +71,13 @@ def vjp(f: Callable[..., Any], *args: Any) -> tuple[Any, Callable[..., tuple[Any
         y = f(*xs)
 
     def pull(dy: Any) -> tuple[Any, ...]:
-        return tuple(_finished(gradients(y, xs, asarray(dy), unreachable="zeros")))
+        return tuple(_finished(gradients(y, xs, asarray(dy), unreachable="zeros"), xs))
 
     return y, pull
 
 
 def jvp(f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """What `f` gives for these arrays, and the Jacobian times the tangents, one for each array."""
+    """The result of `f` on these arrays, and the Jacobian times the tangents, one for each array."""
     with record():
         xs = [ops.identity(asarray(x)) for x in args]
         y = f(*xs)
@@ -84,7 +86,7 @@ def jvp(f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any]) -> 
         head = ops.stop_gradient(ops.identity(y))
         pulled = gradients(y, xs, head, unreachable="zeros")
         (dy,) = gradients(pulled, [head], [asarray(t) for t in tangents], unreachable="zeros")
-    return y, _finished([dy])[0]
+    return y, _finished([dy], xs)[0]
 
 
 Differentiated = tuple[Any, list[Value], Callable[[Sequence[Any]], Any]]
@@ -158,9 +160,23 @@ def _check_number(loss: Any) -> None:
         )
 
 
-def _finished(values: Sequence[Value], device: Optional[str] = None) -> list[Any]:
-    """The values as arrays: zeros where nothing flows are constants of the graph."""
+def _check_reached(loss: Value, leaves: Sequence[Value], wrt: int) -> None:
+    """Refuse a loss that depends on none of the values it is differentiated by.  O(nodes)."""
+    read = {x for node in producers([loss]) for x in node.inputs}
+    if leaves and read.isdisjoint(leaves) and loss not in leaves:
+        types = ", ".join(str(x.type) for x in leaves[:4])
+        raise GraphError(
+            f"value_and_grad: the loss of type {loss.type} does not depend on argument {wrt} "
+            f"({types}); check which argument wrt= names, and that nothing takes the numbers out, "
+            "as numpy() does"
+        )
+
+
+def _finished(values: Sequence[Value], beside: Sequence[Any]) -> list[Any]:
+    """The values as arrays on the device of others: zeros are constants of the graph."""
     if state.frame is not None:
         return [state.frame.capture(v) for v in values]
-    backend = device_backend(device or "numpy")
+    backend = next(
+        (x.kind.backend for x in beside if isinstance(x, Array)), device_backend("numpy")
+    )
     return [as_array(v, backend) for v in values]

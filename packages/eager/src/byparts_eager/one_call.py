@@ -37,7 +37,7 @@ def as_one_call(
 
 
 def _place(argument: Any, inputs: Sequence[Any], output: Any) -> Optional[tuple[str, Any]]:
-    """Which input, or the output, or a constant an argument is; `None` where it may be a view."""
+    """Find which input an argument is, or the output, or a constant; `None`: it may be a view."""
     if argument is output:
         return "y", None
     for i, x in enumerate(inputs):

@@ -14,6 +14,7 @@ import numpy as np
 import byparts_opset as ops
 from byparts_eager.apply import apply, number, run_now
 from byparts_eager.array import Array, asarray
+from byparts_eager.at import At
 from byparts_eager.plan import plans
 from byparts_eager.promotion import check_number, promoted
 from byparts_eager.state import state
@@ -146,6 +147,7 @@ def _give_operators(cls: Any, make: Callable[[Op, str], Any]) -> None:
         forward, reflected = _bits(*pair)
         setattr(cls, f"__{name}__", forward)
         setattr(cls, f"__r{name}__", reflected)
+    cls.at = property(At)
     cls.__invert__ = _invert
     cls.__pos__ = lambda self: self
     cls.__hash__ = object.__hash__

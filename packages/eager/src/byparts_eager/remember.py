@@ -25,7 +25,7 @@ _known: dict[Any, Optional[_Call]] = {}
 
 
 class _Call:
-    """What a call ran: steps on numbered arrays, of which the first are the arguments.
+    """The steps that a call ran, on numbered arrays, of which the first are the arguments.
 
     Attributes:
         constants: arrays that it made of numbers, numbered after the arguments.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _State(_local):
-    """What one thread is doing.
+    """The state of one thread.
 
     Attributes:
         recorders: how many recorders are active; with one, arrays remember the nodes they come of.

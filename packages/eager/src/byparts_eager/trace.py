@@ -37,13 +37,6 @@ class Traced(Value):
         """The shape; a size that differs from call to call is a `Size`."""
         return sizes(self.type.shape)
 
-    @property
-    def at(self) -> Any:
-        """`x.at[index].set(y)`, as of an array."""
-        from byparts_eager.at import At
-
-        return At(self)
-
 
 class TracedInput(Input):
     """An argument, a cell or an array from outside of such a function."""
@@ -52,7 +45,7 @@ class TracedInput(Input):
     __hash__ = object.__hash__
     frame: Frame
 
-    shape, at = Traced.shape, Traced.at
+    shape = Traced.shape
 
 
 _set_op, _set_inputs = vars(Node)["op"].__set__, vars(Node)["inputs"].__set__
@@ -137,7 +130,7 @@ class Frame:
         return graph_of(*graph.rows())
 
     def _inside(self, frame: Optional[Frame]) -> bool:
-        """Whether this is a body inside `frame`."""
+        """Whether the function is a body inside `frame`."""
         if frame is None or self.body is None or self.outer is None:
             return False
         return self.outer is frame or self.outer._inside(frame)
