@@ -17,8 +17,21 @@ from byparts_eager.kind import device_backend, kind_of
 from byparts_eager.plan import bind, plan_of, plans
 from byparts_eager.state import state
 from byparts_eager.trace import add_node, foreign
-from byparts_graph_ir import Backend, MissingRule, Node, Op, TensorType, Value, lift, producers
+from byparts_graph_ir import (
+    Backend,
+    Graph,
+    Input,
+    MissingRule,
+    Node,
+    Op,
+    TensorType,
+    Value,
+    lift,
+    producers,
+    subgraphs,
+)
 from byparts_graph_ir.model.where import where
+from byparts_runtime import Program, build
 
 _new = object.__new__
 _set_op, _set_inputs = vars(Node)["op"].__set__, vars(Node)["inputs"].__set__
@@ -57,7 +70,7 @@ def run_now(op: Op, inputs: tuple[Array, ...]) -> tuple[Any, ...]:
     try:
         plan = plans[key]
     except KeyError:
-        plan = plan_of(op, inputs) or partial(_in_parts, op)
+        plan = plan_of(op, inputs) or _plan_without_kernel(op, inputs)
         plans[key] = plan
     outputs = plan(*inputs)
     return record_node(op, inputs, outputs) if state.recorders else outputs
@@ -77,21 +90,32 @@ def record_node(op: Op, inputs: tuple[Array, ...], outputs: Sequence[Array]) -> 
     return ours
 
 
-def _in_parts(op: Op, *inputs: Array) -> tuple[Any, ...]:
-    """The outputs of an op without a kernel, by the ops that it is made of.
+def _plan_without_kernel(op: Op, inputs: Sequence[Array]) -> Any:
+    """Compute an op by the ops that it is made of; of loops and branches make a program.
 
     Raises:
         MissingRule: it is made of no others.
     """
-    backend = inputs[0].kind.backend
-    values = op.decompose(*inputs)
-    if values is None:
-        types = ", ".join(str(x.type) for x in inputs)
+    backend, types = inputs[0].kind.backend, [x.type for x in inputs]
+    if subgraphs(op):
+        feeds = [Input(t, None, f"input{i}", "") for i, t in enumerate(types)]
+        program = build(Graph.of(feeds, Node(op, tuple(feeds), "").outputs), backends=(backend,))
+        return partial(_run, program, backend)
+    if op.decompose(*[Input(t, None, "", "") for t in types]) is None:
+        shown = ", ".join(map(str, types))
         raise MissingRule(
-            f"{op.name}: device {backend.name!r} has no kernel for it on ({types}), and it is not "
+            f"{op.name}: device {backend.name!r} has no kernel for it on ({shown}), and it is not "
             'made of others; move the arrays, as in x.to_device("numpy")'
         )
-    return tuple([as_array(v, backend) for v in values])
+    return partial(_in_parts, op, backend)
+
+
+def _in_parts(op: Op, backend: Backend, *inputs: Array) -> tuple[Any, ...]:
+    return tuple([as_array(v, backend) for v in op.decompose(*inputs) or ()])
+
+
+def _run(program: Program, backend: Backend, *inputs: Array) -> tuple[Array, ...]:
+    return tuple([Array(y, None, backend.name) for y in program(*[x.numpy() for x in inputs])])
 
 
 def as_array(value: Value, backend: Backend) -> Optional[Array]:

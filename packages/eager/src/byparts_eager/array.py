@@ -226,9 +226,12 @@ def asarray(
 def _copied(data: Any, dtype: object) -> NDArray[Any]:
     if isinstance(data, Value) and not isinstance(data, Array):
         raise GraphError(f"an array has numbers, and a value of type {data.type} has none yet")
-    elements = np.array(data.numpy() if isinstance(data, Array) else data)
-    if elements.dtype == object:
-        raise ArgumentError(f"an array of {data!r:.60}: rows of different lengths, or no numbers")
+    try:
+        elements = np.array(data.numpy() if isinstance(data, Array) else data)
+        if elements.dtype == object:
+            raise ValueError("no numbers")
+    except ValueError as error:
+        raise ArgumentError(f"no array can be made of {data!r:.60}: {error}") from None
     if dtype is not None:
         return elements.astype(numpy_dtype(our_name(dtype)))
     if elements.dtype == np.float64 and not hasattr(data, "dtype"):

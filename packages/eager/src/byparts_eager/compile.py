@@ -14,26 +14,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import update_wrapper
-from typing import Any, Optional
+from typing import Any, Generic, Optional, ParamSpec, TypeVar, overload
 from warnings import warn
 
 import numpy as np
 
 from byparts_eager.array import Array
 from byparts_eager.cell import Cell, changes
-from byparts_eager.size import NeedsNumber
 from byparts_eager.state import state, training
 from byparts_eager.trace import Frame
 from byparts_eager.traced_program import TracedProgram, trace
 from byparts_eager.tree import flatten
-from byparts_graph_ir import GraphError, TensorType, Value
+from byparts_graph_ir import TensorType, Value
 from byparts_graph_ir.fork import make_lock
 from byparts_runtime.arrays.dtypes import type_of
 
+P = ParamSpec("P")
+T = TypeVar("T")
 _MANY = 8  # programs of one structure, when a warning says so
 
 
-def compile(f: Optional[Callable[..., Any]] = None, **options: Any) -> Any:
+@overload
+def compile(f: Callable[P, T], **options: Any) -> Compiled[P, T]: ...
+@overload
+def compile(f: None = None, **options: Any) -> Callable[[Callable[P, T]], Compiled[P, T]]: ...
+def compile(f: Any = None, **options: Any) -> Any:
     """Make a function of arrays a function that runs programs; a decorator.
 
         @compile(backends=("native", "numpy"))
@@ -53,16 +58,17 @@ def compile(f: Optional[Callable[..., Any]] = None, **options: Any) -> Any:
     return Compiled(f, options) if f is not None else lambda f: Compiled(f, options)
 
 
-class Compiled:
+class Compiled(Generic[P, T]):
     """A compiled function; what `compile` gives.  Several threads may call it."""
 
-    def __init__(self, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    def __init__(self, function: Callable[P, T], options: Mapping[str, Any]) -> None:
         self._function, self._options = function, dict(options)
         self._families: dict[Any, _Family] = {}
+        self._name = getattr(function, "__qualname__", repr(function))
         self._lock = make_lock()
         update_wrapper(self, function)
 
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
+    def __call__(self, *args: P.args, **keywords: P.kwargs) -> T:
         """Run the program for arguments like these, made at the first call."""
         if state.frame is not None or state.recorders:  # part of what is traced or recorded
             return self._function(*args, **keywords)
@@ -78,8 +84,8 @@ class Compiled:
         if family is not None:
             program = family.find(leaves)
             if program is not None:
-                return program(leaves)
-        return self._made(leaves, structure, args, keywords)(leaves)
+                return program(leaves)  # type: ignore[no-any-return]  # the tree of the function
+        return self._made(leaves, structure, args, keywords)(leaves)  # type: ignore[no-any-return]
 
     @property
     def programs(self) -> tuple[Any, ...]:
@@ -89,13 +95,24 @@ class Compiled:
 
     def _made(self, leaves: Any, structure: Any, args: Any, keywords: Any) -> TracedProgram:
         with self._lock:
-            family = self._families.setdefault((structure, training()), _Family(self._function))
+            family = self._families.setdefault((structure, training()), _Family())
             program = family.find(leaves)  # another thread may have made it
             if program is None:
                 types = [_type_of(v) for v in leaves]
                 _, tree = flatten((args, keywords))
                 program = family.add(self._function, types, tree, self._options)
+                if len(self.programs) == _MANY:
+                    self._warn(family)
             return program
+
+    def _warn(self, family: _Family) -> None:
+        why = f" ({family.why_not})" if family.why_not else ""
+        warn(
+            f"{self._name} was compiled {_MANY} times, for other sizes or numbers each{why};"
+            " pass numbers that change as arrays",
+            RuntimeWarning,
+            stacklevel=4,
+        )
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Bind a compiled method, as Python binds functions."""
@@ -107,7 +124,7 @@ class _Method:
 
     __slots__ = ("_compiled", "_instance")
 
-    def __init__(self, compiled: Compiled, instance: Any) -> None:
+    def __init__(self, compiled: Compiled[Any, Any], instance: Any) -> None:
         self._compiled, self._instance = compiled, instance
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
@@ -117,12 +134,11 @@ class _Method:
 class _Family:
     """The programs of one structure of arguments, for all sizes and dtypes."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._name = getattr(function, "__qualname__", repr(function))
+    def __init__(self) -> None:
         self.programs: list[TracedProgram] = []
         self._by_types: dict[Any, list[TracedProgram]] = {}
         self._named: list[TracedProgram] = []
-        self._why_not = ""  # names cannot be traced; for the warning
+        self.why_not = ""  # names for sizes cannot be traced
 
     def find(self, leaves: Sequence[Any]) -> Optional[TracedProgram]:
         """The program for leaves of these types, if it is still true."""
@@ -140,27 +156,19 @@ class _Family:
         self, function: Any, types: Sequence[TensorType], structure: Any, options: Any
     ) -> TracedProgram:
         """Trace and build the program for these types: for all sizes, if others came before."""
-        names = None if self._why_not else self._with_names(types)
+        names = None if self.why_not else self._with_names(types)
         program = None
         if names is not None:
             try:
                 program = trace(function, names, structure, options)
                 self._named.append(program)
-            except (NeedsNumber, GraphError) as error:
-                self._why_not = str(error)
+            except Exception as error:  # whatever the function does with a number; tried again
+                self.why_not = str(error)
         if program is None:
             program = trace(function, types, structure, options)
             key = tuple(types)
             self._by_types.setdefault(key, []).append(program)
         self.programs.append(program)
-        if len(self.programs) == _MANY:
-            why = f": {self._why_not}" if self._why_not else ""
-            warn(
-                f"{self._name} was compiled {_MANY} times, for other sizes or numbers each{why}; "
-                "pass numbers that change as arrays",
-                RuntimeWarning,
-                stacklevel=4,
-            )
         return program
 
     def _with_names(self, types: Sequence[TensorType]) -> Optional[list[TensorType]]:

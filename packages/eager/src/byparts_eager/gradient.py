@@ -77,7 +77,7 @@ def vjp(f: Callable[..., Any], *args: Any) -> tuple[Any, Callable[..., tuple[Any
 
 
 def jvp(f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """The result of `f` on these arrays, and the Jacobian times the tangents, one for each array."""
+    """The result of `f` on these arrays, and the Jacobian times the tangents, one an array."""
     with record():
         xs = [ops.identity(asarray(x)) for x in args]
         y = f(*xs)
@@ -163,7 +163,7 @@ def _check_number(loss: Any) -> None:
 def _check_reached(loss: Value, leaves: Sequence[Value], wrt: int) -> None:
     """Refuse a loss that depends on none of the values it is differentiated by.  O(nodes)."""
     read = {x for node in producers([loss]) for x in node.inputs}
-    if leaves and read.isdisjoint(leaves) and loss not in leaves:
+    if leaves and read.isdisjoint(leaves) and all(loss is not x for x in leaves):
         types = ", ".join(str(x.type) for x in leaves[:4])
         raise GraphError(
             f"value_and_grad: the loss of type {loss.type} does not depend on argument {wrt} "

@@ -1,4 +1,4 @@
-"""Plans: the way an op runs on arrays of some kinds, found at the first call, a function from then on.
+"""Plans: the way an op runs on arrays of some kinds, found at the first call.
 
 In this order: an output that is bytes of an input is a view, since nothing is ever written; a
 kernel of the backend that is one call of C is that call; other kernels are bound to memory of a

@@ -62,7 +62,7 @@ class Size(str):
 
     __lt__ = __le__ = __gt__ = __ge__ = _ask
     __truediv__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __pow__ = __rpow__ = _ask
-    __bool__ = __int__ = __float__ = __index__ = __neg__ = __iter__ = __len__ = _ask
+    __bool__ = __int__ = __float__ = __neg__ = __iter__ = __len__ = _ask
 
 
 def sizes(shape: Shape) -> Any:

@@ -88,7 +88,7 @@ class Frame:
             GraphError: it is a value of a function whose tracing has ended, or of a graph.
         """
         frame = getattr(value, "frame", None)
-        if frame is self or (frame is None and value.__class__ is not Array and _constant(value)):
+        if frame is self or (value.__class__ is Value and _leaf_frames(value) <= {self}):
             return value
         known = self.captured.get(id(value))
         if known is None:
@@ -195,19 +195,22 @@ def depends_on(thing: Any) -> None:
         frame = frame.outer
 
 
-def _constant(value: Value) -> bool:
-    """Whether a plain value depends on no input."""
-    if value.node is None:
-        return False
-    todo, seen = [value.node], {value.node}
+def _leaf_frames(value: Value) -> set[Any]:
+    """The frames of the values that a plain value was made of; none of a constant.
+
+    Gradient rules of loops make plain nodes on traced values.  O(such nodes).
+    """
+    frames: set[Any] = set()
+    todo, seen = [value], {value}
     while todo:
-        for x in todo.pop().inputs:
-            if x.node is None:
-                return False
-            if x.node not in seen:
-                seen.add(x.node)
-                todo.append(x.node)
-    return True
+        v = todo.pop()
+        if v.__class__ is not Value or v.node is None:
+            frames.add(getattr(v, "frame", None))
+            continue
+        new = [x for x in v.node.inputs if x not in seen]
+        seen.update(new)
+        todo += new
+    return frames
 
 
 def _made(value: Value) -> str:

@@ -260,6 +260,12 @@ def _bool(value: Any) -> Any:
     return bool(value) if is_numpy else _WRONG
 
 
+def _str(value: Any) -> Any:
+    if value.__class__ is str:
+        return value
+    return str(value) if isinstance(value, str) else _WRONG  # attributes of ops are plain
+
+
 def _dtype(value: Any) -> Any:
     try:
         return dtype_name(value)
@@ -271,7 +277,7 @@ def _dtype(value: Any) -> Any:
 
 _PLAIN: dict[str, Convert | None] = {
     **{"int": _int, "float": _float, "bool": _bool, "Value": _value, "Operand": _operand},
-    **{"str": _if(lambda value: isinstance(value, str)), "None": _if(lambda value: value is None)},
+    **{"str": _str, "None": _if(lambda value: value is None)},
     **{"bytes": _if(lambda value: isinstance(value, bytes)), "Any": None, "object": None},
     "NoneType": _if(lambda value: value is None),
 }

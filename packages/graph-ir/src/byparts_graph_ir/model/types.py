@@ -218,7 +218,7 @@ def _dimension(d: object, shape: tuple[object, ...]) -> Dimension:
         except ShapeError as error:
             raise ShapeError(f"{d!r:.60} in shape {shape!r:.80} is no dimension: {error}") from None
     if d is None or isinstance(d, str):
-        return d
+        return d and str(d)
     if not hasattr(d, "__index__") or d is True or d is False:
         raise ShapeError(
             f"{d!r:.60} in shape {shape!r:.80} is no dimension: int, name, expression or None"
