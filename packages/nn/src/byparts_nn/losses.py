@@ -5,7 +5,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 import byparts_opset as ops
+from byparts_eager import asarray
 from byparts_graph_ir import INTEGERS, ArgumentError, ShapeError, Value
 
 
@@ -31,6 +36,7 @@ def cross_entropy(
     Raises:
         ArgumentError: `ignore_index` or `weights` beside labels that are probabilities.
     """
+    logits, labels = values(logits, labels)
     if not 0 <= smoothing < 1:
         raise ArgumentError(f"cross_entropy: smoothing is {smoothing}, which is not in [0, 1)")
     if labels.type.dtype not in INTEGERS:
@@ -75,21 +81,25 @@ def binary_cross_entropy(
     logits: Value, labels: Value | float, *, reduction: str = "mean"
 ) -> Value:
     """-log of the sigmoid's probability of labels in [0, 1], element by element; no overflow."""
+    logits, labels = values(logits, labels)
     return reduced(ops.softplus(logits) - logits * labels, reduction)
 
 
 def mse(x: Value, y: Value, *, reduction: str = "mean") -> Value:
     """(x - y)², element by element."""
+    x, y = values(x, y)
     return reduced(ops.squared_difference(x, _alike("mse", x, y)), reduction)
 
 
 def l1(x: Value, y: Value, *, reduction: str = "mean") -> Value:
     """|x - y|, element by element."""
+    x, y = values(x, y)
     return reduced(ops.abs(x - _alike("l1", x, y)), reduction)
 
 
 def huber(x: Value, y: Value, *, delta: float = 1.0, reduction: str = "mean") -> Value:
     """(x - y)² / 2 where |x - y| < delta, and from there on straight, with slope delta."""
+    x, y = values(x, y)
     distance = ops.abs(x - _alike("huber", x, y))
     near = ops.minimum(distance, delta)
     return reduced(near * (distance - near * 0.5), reduction)
@@ -103,6 +113,7 @@ def kl(log_q: Value, p: Value, *, reduction: str = "mean") -> Value:
         p: probabilities, 0 too: [..., classes].
         reduction: of what is left, [...].
     """
+    log_q, p = values(log_q, p)
     some = ops.greater(p, 0)
     log_p = ops.log(ops.where(some, p, ops.ones_like(p)))
     return reduced(ops.sum(p * (log_p - _alike("kl", log_p, log_q)), -1), reduction)
@@ -110,6 +121,7 @@ def kl(log_q: Value, p: Value, *, reduction: str = "mean") -> Value:
 
 def hinge(scores: Value, labels: Value, *, margin: float = 1.0, reduction: str = "mean") -> Value:
     """max(0, margin - score * label), element by element, for labels of -1 and 1."""
+    scores, labels = values(scores, labels)
     return reduced(ops.relu(margin - scores * _alike("hinge", scores, labels)), reduction)
 
 
@@ -138,8 +150,14 @@ def cosine_distance(
 
 def cosine_similarity(x: Value, y: Value, *, epsilon: float = 1e-8) -> Value:
     """The cos of the angle of two rows, [..., width] each: [...]; rows of zeros give 0."""
+    x, y = values(x, y)
     lengths = ops.sum(ops.square(x), -1) * ops.sum(ops.square(_alike("cosine_similarity", x, y)), -1)
     return ops.sum(x * y, -1) * ops.rsqrt(ops.maximum(lengths, epsilon**2))
+
+
+def values(*given: Any) -> tuple[Any, ...]:
+    """Arrays of NumPy as arrays that ops take; what else is given as it is."""
+    return tuple([asarray(x) if isinstance(x, np.ndarray) else x for x in given])
 
 
 def reduced(losses: Value, reduction: str) -> Value:

@@ -39,7 +39,7 @@ class Module:
         for name, method in list(vars(cls).items()):
             if name == "__call__":
                 setattr(cls, name, called(method))
-            elif isinstance(method, FunctionType) and not name.startswith("__"):
+            elif isinstance(method, FunctionType) and name[:2] != "__" and name not in vars(Module):
                 setattr(cls, name, _depending(method))
 
     # ---- fields ---------------------------------------------------------------------------------
