@@ -9,7 +9,6 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_eager import Array, Cell, asarray, grad, training_mode, value_and_grad
-from byparts_graph_ir import Value
 
 STEP = 1e-5
 
@@ -29,7 +28,7 @@ def check_layer(model: Any, *inputs: Any) -> Any:
         y = model(*inputs)
         weights = numbers(*y.shape, seed=1)
 
-    def loss(*given: Any) -> Value:
+    def loss(*given: Any) -> Any:
         return ops.sum((model(*given) if given else model(*inputs)) * weights)
 
     cells = [c for c in model.cells().values() if c.trainable]
@@ -42,16 +41,17 @@ def check_layer(model: Any, *inputs: Any) -> Any:
     return y
 
 
-def check_function(f: Callable[[Any], Value], x: Array) -> None:
+def check_function(f: Callable[[Any], Any], x: Array) -> None:
     """Check the gradient of a loss by its argument."""
     dx = grad(f)(x)
     direction = numbers(*x.shape, seed=2)
     slope = (f(x + direction * STEP) - f(x - direction * STEP)) / (2 * STEP)
 
-    np.testing.assert_allclose(float(ops.sum(dx * direction)), float(slope), rtol=1e-6, atol=1e-8)
+    claimed: Any = ops.sum(dx * direction)
+    np.testing.assert_allclose(float(claimed), float(slope), rtol=1e-6, atol=1e-8)
 
 
-def _compare(gradient: Array, loss: Callable[[], Value], cell: Cell) -> None:
+def _compare(gradient: Array, loss: Callable[[], Any], cell: Cell) -> None:
     before, direction = cell.value, numbers(*cell.value.shape, seed=3)
     ends = []
     with training_mode(True):
@@ -61,5 +61,5 @@ def _compare(gradient: Array, loss: Callable[[], Value], cell: Cell) -> None:
     cell.value = before
     slope = (ends[0] - ends[1]) / (2 * STEP)
 
-    claimed = float(ops.sum(gradient * direction))
-    np.testing.assert_allclose(claimed, slope, rtol=1e-6, atol=1e-8, err_msg=cell.name)
+    claimed: Any = ops.sum(gradient * direction)
+    np.testing.assert_allclose(float(claimed), slope, rtol=1e-6, atol=1e-8, err_msg=cell.name)

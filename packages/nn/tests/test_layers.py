@@ -6,36 +6,45 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from differences import check_layer, numbers
 
 import byparts_nn as nn
 import byparts_opset as ops
 from byparts_eager import asarray
 from byparts_nn.module import Module
-from differences import check_layer, numbers
 
 F64 = "f64"
 LAYERS: dict[str, tuple[Callable[[], Module], tuple[int, ...], tuple[int, ...]]] = {
     "linear": (lambda: nn.Linear(None, 4, dtype=F64), (2, 5, 3), (2, 5, 4)),
     "conv1d": (
-        lambda: nn.Conv1d(None, 4, 3, stride=2, padding=1, dtype=F64), (2, 3, 7), (2, 4, 4),
+        lambda: nn.Conv1d(None, 4, 3, stride=2, padding=1, dtype=F64),
+        (2, 3, 7),
+        (2, 4, 4),
     ),
     "conv2d": (
-        lambda: nn.Conv2d(4, 6, (3, 2), padding="SAME", groups=2, dtype=F64), (2, 4, 5, 4), (2, 6, 5, 4),
+        lambda: nn.Conv2d(4, 6, (3, 2), padding="SAME", groups=2, dtype=F64),
+        (2, 4, 5, 4),
+        (2, 6, 5, 4),
     ),
     "conv3d": (
         lambda: nn.Conv3d(None, 4, 2, stride=(1, 2, 1), padding=(1, 0, 1), dtype=F64),
-        (2, 2, 3, 4, 3), (2, 4, 4, 2, 4),
+        (2, 2, 3, 4, 3),
+        (2, 4, 4, 2, 4),
     ),
     "conv_transpose1d": (
         lambda: nn.ConvTranspose1d(None, 2, 3, stride=2, padding=1, output_padding=1, dtype=F64),
-        (2, 3, 4), (2, 2, 8),
+        (2, 3, 4),
+        (2, 2, 8),
     ),
     "conv_transpose2d": (
-        lambda: nn.ConvTranspose2d(4, 2, 3, stride=2, groups=2, dtype=F64), (2, 4, 3, 2), (2, 2, 7, 5),
+        lambda: nn.ConvTranspose2d(4, 2, 3, stride=2, groups=2, dtype=F64),
+        (2, 4, 3, 2),
+        (2, 2, 7, 5),
     ),
     "conv_transpose3d": (
         lambda: nn.ConvTranspose3d(None, 2, (2, 3, 2), stride=2, padding=(0, 1, 0), dtype=F64),
-        (2, 3, 2, 3, 2), (2, 2, 4, 5, 4),
+        (2, 3, 2, 3, 2),
+        (2, 2, 4, 5, 4),
     ),
     "batch_norm": (lambda: nn.BatchNorm(dtype=F64), (4, 3, 2, 2), (4, 3, 2, 2)),
     "layer_norm": (lambda: nn.LayerNorm((None, None), dtype=F64), (3, 4, 5), (3, 4, 5)),
@@ -47,12 +56,15 @@ LAYERS: dict[str, tuple[Callable[[], Module], tuple[int, ...], tuple[int, ...]]]
     "gru": (lambda: nn.GRU(None, 4, dtype=F64), (2, 3, 5), (2, 3, 4)),
     "bidirectional": (
         lambda: nn.Bidirectional(nn.GRU(5, 3, dtype=F64), nn.GRU(5, 2, reverse=True, dtype=F64)),
-        (2, 3, 5), (2, 3, 5),
+        (2, 3, 5),
+        (2, 3, 5),
     ),
     "attention": (lambda: nn.MultiHeadAttention(6, 2, dtype=F64), (2, 4, 6), (2, 4, 6)),
     "block": (lambda: nn.TransformerBlock(6, 2, causal=True, dtype=F64), (2, 4, 6), (2, 4, 6)),
     "block, norm last": (
-        lambda: nn.TransformerBlock(6, 2, norm_first=False, dtype=F64), (2, 4, 6), (2, 4, 6),
+        lambda: nn.TransformerBlock(6, 2, norm_first=False, dtype=F64),
+        (2, 4, 6),
+        (2, 4, 6),
     ),
     "residual": (lambda: nn.Residual(nn.Linear(4, 4, dtype=F64), ops.tanh), (3, 4), (3, 4)),
     "max_pool1d": (lambda: nn.MaxPool1d(2), (2, 3, 6), (2, 3, 3)),

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from differences import numbers
 
 import byparts_nn as nn
 import byparts_opset as ops
 from byparts_eager import asarray, training_mode, value_and_grad
 from byparts_nn import schedules
-from differences import numbers
 
 torch = pytest.importorskip("torch", reason="needs torch")
 
@@ -20,44 +20,87 @@ F64 = "f64"
 LAYERS: dict[str, tuple[Callable[[], Any], Callable[[], Any], tuple[int, ...]]] = {
     "conv1d": (
         lambda: nn.Conv1d(4, 6, 3, stride=2, padding=1, groups=2, dtype=F64),
-        lambda: torch.nn.Conv1d(4, 6, 3, 2, 1, groups=2), (2, 4, 7),
+        lambda: torch.nn.Conv1d(4, 6, 3, 2, 1, groups=2),
+        (2, 4, 7),
     ),
     "conv2d": (
         lambda: nn.Conv2d(4, 6, (3, 2), dilation=2, padding=(2, 1), dtype=F64),
-        lambda: torch.nn.Conv2d(4, 6, (3, 2), padding=(2, 1), dilation=2), (2, 4, 5, 6),
+        lambda: torch.nn.Conv2d(4, 6, (3, 2), padding=(2, 1), dilation=2),
+        (2, 4, 5, 6),
     ),
     "conv3d": (
-        lambda: nn.Conv3d(4, 6, (2, 3, 2), stride=(2, 1, 1), padding=(1, 0, 1), dilation=(2, 1, 1), groups=2, dtype=F64),
-        lambda: torch.nn.Conv3d(4, 6, (2, 3, 2), (2, 1, 1), (1, 0, 1), (2, 1, 1), 2), (2, 4, 5, 6, 3),
+        lambda: nn.Conv3d(
+            4,
+            6,
+            (2, 3, 2),
+            stride=(2, 1, 1),
+            padding=(1, 0, 1),
+            dilation=(2, 1, 1),
+            groups=2,
+            dtype=F64,
+        ),
+        lambda: torch.nn.Conv3d(4, 6, (2, 3, 2), (2, 1, 1), (1, 0, 1), (2, 1, 1), 2),
+        (2, 4, 5, 6, 3),
     ),
     "conv_transpose1d": (
         lambda: nn.ConvTranspose1d(4, 6, 3, stride=2, padding=1, output_padding=1, dtype=F64),
-        lambda: torch.nn.ConvTranspose1d(4, 6, 3, 2, 1, 1), (2, 4, 5),
+        lambda: torch.nn.ConvTranspose1d(4, 6, 3, 2, 1, 1),
+        (2, 4, 5),
     ),
     "conv_transpose2d": (
         lambda: nn.ConvTranspose2d(4, 6, 3, stride=2, groups=2, dilation=2, dtype=F64),
-        lambda: torch.nn.ConvTranspose2d(4, 6, 3, 2, groups=2, dilation=2), (2, 4, 3, 4),
+        lambda: torch.nn.ConvTranspose2d(4, 6, 3, 2, groups=2, dilation=2),
+        (2, 4, 3, 4),
     ),
     "conv_transpose3d": (
-        lambda: nn.ConvTranspose3d(4, 6, (2, 3, 2), stride=(3, 1, 2), padding=(1, 0, 1), output_padding=(2, 0, 1), groups=2, dtype=F64),
-        lambda: torch.nn.ConvTranspose3d(4, 6, (2, 3, 2), (3, 1, 2), (1, 0, 1), (2, 0, 1), 2), (2, 4, 3, 3, 2),
+        lambda: nn.ConvTranspose3d(
+            4,
+            6,
+            (2, 3, 2),
+            stride=(3, 1, 2),
+            padding=(1, 0, 1),
+            output_padding=(2, 0, 1),
+            groups=2,
+            dtype=F64,
+        ),
+        lambda: torch.nn.ConvTranspose3d(4, 6, (2, 3, 2), (3, 1, 2), (1, 0, 1), (2, 0, 1), 2),
+        (2, 4, 3, 3, 2),
     ),
-    "group_norm": (lambda: nn.GroupNorm(2, 4, dtype=F64), lambda: torch.nn.GroupNorm(2, 4), (3, 4, 5)),
-    "layer_norm": (lambda: nn.LayerNorm((4, 5), dtype=F64), lambda: torch.nn.LayerNorm((4, 5)), (3, 4, 5)),
+    "group_norm": (
+        lambda: nn.GroupNorm(2, 4, dtype=F64),
+        lambda: torch.nn.GroupNorm(2, 4),
+        (3, 4, 5),
+    ),
+    "layer_norm": (
+        lambda: nn.LayerNorm((4, 5), dtype=F64),
+        lambda: torch.nn.LayerNorm((4, 5)),
+        (3, 4, 5),
+    ),
     "instance_norm": (
         lambda: nn.InstanceNorm(4, affine=True, dtype=F64),
-        lambda: torch.nn.InstanceNorm2d(4, affine=True), (3, 4, 5, 2),
+        lambda: torch.nn.InstanceNorm2d(4, affine=True),
+        (3, 4, 5, 2),
     ),
     "rms_norm": (lambda: nn.RMSNorm(5, dtype=F64), lambda: torch.nn.RMSNorm(5, eps=1e-6), (3, 5)),
-    "max_pool2d": (lambda: nn.MaxPool2d(3, stride=2, padding=1), lambda: torch.nn.MaxPool2d(3, 2, 1), (2, 3, 5, 6)),
+    "max_pool2d": (
+        lambda: nn.MaxPool2d(3, stride=2, padding=1),
+        lambda: torch.nn.MaxPool2d(3, 2, 1),
+        (2, 3, 5, 6),
+    ),
     "max_pool3d": (
         lambda: nn.MaxPool3d((1, 2, 3), stride=(2, 1, 2), padding=(0, 1, 1)),
-        lambda: torch.nn.MaxPool3d((1, 2, 3), (2, 1, 2), (0, 1, 1)), (2, 3, 5, 4, 6),
+        lambda: torch.nn.MaxPool3d((1, 2, 3), (2, 1, 2), (0, 1, 1)),
+        (2, 3, 5, 4, 6),
     ),
-    "average_pool1d": (lambda: nn.AveragePool1d(3, padding=1), lambda: torch.nn.AvgPool1d(3, padding=1), (2, 3, 7)),
+    "average_pool1d": (
+        lambda: nn.AveragePool1d(3, padding=1),
+        lambda: torch.nn.AvgPool1d(3, padding=1),
+        (2, 3, 7),
+    ),
     "average_pool3d": (
         lambda: nn.AveragePool3d((2, 3, 2), stride=1, padding=(1, 1, 0)),
-        lambda: torch.nn.AvgPool3d((2, 3, 2), 1, (1, 1, 0)), (2, 3, 4, 5, 3),
+        lambda: torch.nn.AvgPool3d((2, 3, 2), 1, (1, 1, 0)),
+        (2, 3, 4, 5, 3),
     ),
 }
 
@@ -120,7 +163,11 @@ def test_a_recurrent_layer_is_torchs(name: str) -> None:
 
 def test_attention_is_torchs() -> None:
     """Of x itself with a mask, and of a memory."""
-    own, x, memory = nn.MultiHeadAttention(6, 2, dtype=F64), numbers(2, 4, 6), numbers(2, 5, 6, seed=1)
+    own, x, memory = (
+        nn.MultiHeadAttention(6, 2, dtype=F64),
+        numbers(2, 4, 6),
+        numbers(2, 5, 6, seed=1),
+    )
     layer = torch.nn.MultiheadAttention(6, 2, batch_first=True).double()
     with torch.no_grad():
         layer.in_proj_weight.copy_(tensor(own.weight).T)
@@ -149,13 +196,20 @@ def test_cross_entropy_is_torchs(
     """Every mixture of smoothing, weights of classes and labels that do not count."""
     logits = numbers(3, 2, 3)
     ours = nn.cross_entropy(
-        logits, CLASSES, smoothing=smoothing, ignore_index=ignore, reduction=reduction,
+        logits,
+        asarray(CLASSES),
+        smoothing=smoothing,
+        ignore_index=ignore,
+        reduction=reduction,
         weights=asarray(WEIGHTS) if weighted else None,
     )
     theirs = torch.nn.functional.cross_entropy(
-        tensor(logits).permute(0, 2, 1), tensor(CLASSES),
-        weight=tensor(WEIGHTS) if weighted else None, reduction=reduction,
-        label_smoothing=smoothing, **({} if ignore is None else {"ignore_index": ignore}),
+        tensor(logits).permute(0, 2, 1),
+        tensor(CLASSES),
+        weight=tensor(WEIGHTS) if weighted else None,
+        reduction=reduction,
+        label_smoothing=smoothing,
+        **({} if ignore is None else {"ignore_index": ignore}),
     )
 
     close(ours, theirs)
@@ -181,7 +235,7 @@ LOSSES: dict[str, tuple[Callable[[], Any], Callable[[Any, Any], Any]]] = {
         lambda x, y: F.cosine_embedding_loss(x, y, tensor(SIGNS), margin=0.1),
     ),
     "hinge": (
-        lambda: nn.hinge(X[:, 0], SIGNS, reduction="none"),
+        lambda: nn.hinge(X[:, 0], asarray(SIGNS), reduction="none"),
         lambda x, y: F.relu(1 - x[:, 0] * tensor(SIGNS)),
     ),
     "triplet": (
@@ -202,7 +256,11 @@ def test_a_loss_is_torchs(name: str) -> None:
 def test_ctc_is_torchs() -> None:
     """Loss and gradient, for rows of several lengths; infinite where no path gives the labels."""
     logits = numbers(3, 6, 4)
-    labels, times, lengths = np.array([[1, 1, 2], [3, 0, 0], [2, 2, 2]]), np.array([6, 4, 4]), np.array([3, 1, 3])
+    labels, times, lengths = (
+        np.array([[1, 1, 2], [3, 0, 0], [2, 2, 2]]),
+        np.array([6, 4, 4]),
+        np.array([3, 1, 3]),
+    )
     x = tensor(logits).requires_grad_()
     scores = x.log_softmax(-1).transpose(0, 1)
     theirs = F.ctc_loss(scores, *map(tensor, (labels, times, lengths)), reduction="none")
@@ -233,7 +291,8 @@ OPTIMIZERS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
         lambda p: torch.optim.Adam(p, 0.05, (0.8, 0.9), weight_decay=0.1),
     ),
     "AdamW": (
-        lambda: nn.AdamW(0.05, weight_decay=0.1), lambda p: torch.optim.AdamW(p, 0.05, weight_decay=0.1),
+        lambda: nn.AdamW(0.05, weight_decay=0.1),
+        lambda p: torch.optim.AdamW(p, 0.05, weight_decay=0.1),
     ),
     "RMSProp": (lambda: nn.RMSProp(0.02), lambda p: torch.optim.RMSprop(p, 0.02)),
     "RMSProp, momentum": (
@@ -267,11 +326,26 @@ def test_an_optimizer_is_torchs(name: str) -> None:
 
 
 RATES: dict[str, tuple[Any, Callable[[Any], Any]]] = {
-    "step": (schedules.step_decay(0.5, 3, 0.2), lambda o: torch.optim.lr_scheduler.StepLR(o, 3, 0.2)),
-    "exponential": (schedules.exponential(0.5, 0.9), lambda o: torch.optim.lr_scheduler.ExponentialLR(o, 0.9)),
-    "cosine": (schedules.cosine(0.5, 12, 0.1), lambda o: torch.optim.lr_scheduler.CosineAnnealingLR(o, 12, 0.1)),
-    "polynomial": (schedules.polynomial(0.5, 9, 2.0), lambda o: torch.optim.lr_scheduler.PolynomialLR(o, 9, 2.0)),
-    "one cycle": (schedules.one_cycle(0.5, 12), lambda o: torch.optim.lr_scheduler.OneCycleLR(o, 0.5, total_steps=12)),
+    "step": (
+        schedules.step_decay(0.5, 3, 0.2),
+        lambda o: torch.optim.lr_scheduler.StepLR(o, 3, 0.2),
+    ),
+    "exponential": (
+        schedules.exponential(0.5, 0.9),
+        lambda o: torch.optim.lr_scheduler.ExponentialLR(o, 0.9),
+    ),
+    "cosine": (
+        schedules.cosine(0.5, 12, 0.1),
+        lambda o: torch.optim.lr_scheduler.CosineAnnealingLR(o, 12, 0.1),
+    ),
+    "polynomial": (
+        schedules.polynomial(0.5, 9, 2.0),
+        lambda o: torch.optim.lr_scheduler.PolynomialLR(o, 9, 2.0),
+    ),
+    "one cycle": (
+        schedules.one_cycle(0.5, 12),
+        lambda o: torch.optim.lr_scheduler.OneCycleLR(o, 0.5, total_steps=12),
+    ),
 }
 
 

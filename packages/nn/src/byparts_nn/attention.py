@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import byparts_opset as ops
@@ -26,8 +28,9 @@ class Cache(Module):
         self, batch: int, length: int, heads: int, width: int, *, dtype: str = "f32"
     ) -> None:
         kind = TensorType(dtype, (batch, heads, length, width // heads))
-        self.keys, self.values = Cell(kind), Cell(kind)
-        self.position = Cell(np.zeros((), np.int64))
+        self.keys: Any = Cell(kind)
+        self.values: Any = Cell(kind)
+        self.position: Any = Cell(np.zeros((), np.int64))
         self.length = length
 
     def add(self, keys: Value, values: Value) -> tuple[Value, Value, Value]:
@@ -60,8 +63,8 @@ class MultiHeadAttention(Module):
     def __init__(self, width: int, heads: int, *, bias: bool = True, dtype: str = "f32") -> None:
         if heads < 1 or width % heads:
             raise GraphError(f"MultiHeadAttention: {heads} heads do not divide a width of {width}")
-        self.weight = Parameter((width, 3 * width), in_three, dtype)
-        self.bias = Parameter((3 * width,), dtype=dtype) if bias else None
+        self.weight: Any = Parameter((width, 3 * width), in_three, dtype)
+        self.bias: Any = Parameter((3 * width,), dtype=dtype) if bias else None
         self.out = Linear(width, width, bias=bias, dtype=dtype)
         self.width, self.heads = width, heads
 
@@ -89,12 +92,15 @@ class MultiHeadAttention(Module):
         q, k, v = self._projections(x, memory)
         if cache is not None:
             if memory is not None or causal:
-                raise GraphError("MultiHeadAttention: a cache says itself what x sees: without "
-                                 "memory= and causal=")
+                raise GraphError(
+                    "MultiHeadAttention: a cache says itself what x sees: without "
+                    "memory= and causal="
+                )
             k, v, seen = cache.add(k, v)
             mask = seen if mask is None else ops.logical_and(mask, seen)
         y = ops.attention(q, k, v, causal) if mask is None else _masked(q, k, v, causal, mask)
-        return self.out(ops.reshape(ops.transpose(y, (0, 2, 1, 3)), x.type.shape or ()))
+        y = ops.transpose(y, (0, 2, 1, 3))
+        return self.out(ops.reshape(y, (*known(x)[:2], self.width)))
 
     def cache(self, batch: int, length: int) -> Cache:
         """An empty cache for so many sequences, with room for `length` tokens."""
@@ -113,8 +119,7 @@ class MultiHeadAttention(Module):
         return [self._heads(y) for y in parts]
 
     def _heads(self, y: Value) -> Value:
-        n, time, width = y.type.shape or ()
-        parts = ops.reshape(y, (n, time, self.heads, width // self.heads))  # type: ignore[operator, arg-type]  # the width is a number
+        parts = ops.reshape(y, (*known(y)[:2], self.heads, self.width // self.heads))
         return ops.transpose(parts, (0, 2, 1, 3))
 
 
@@ -122,6 +127,11 @@ def in_three(shape: tuple[int, ...], random: np.random.Generator) -> Draw:
     """Glorot's initial values for the three matrices that stand side by side."""
     draw, part = glorot(), (shape[0], shape[1] // 3)
     return np.concatenate([draw(part, random) for _ in range(3)], 1)
+
+
+def known(x: Value) -> tuple[int | str, ...]:
+    """The shape of x, numbers and names."""
+    return tuple([d for d in x.type.shape or () if d is not None])
 
 
 def _product(x: Value, weight: Value, bias: Value | None) -> Value:

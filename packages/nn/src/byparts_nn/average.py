@@ -30,7 +30,8 @@ class Average(Module):
     def __init__(self, model: Module, decay: float = 0.999) -> None:
         if not 0 <= decay < 1:
             raise ArgumentError(f"Average: the decay is {decay}, which is not in [0, 1)")
-        self.decay, self.count = decay, Cell(np.zeros((), np.int64))
+        self.decay = decay
+        self.count: Any = Cell(np.zeros((), np.int64))
         self.__dict__.update(_model=model, _means={})
 
     def update(self) -> None:

@@ -1,4 +1,4 @@
-"""What happens around the call of a module: open shapes, dependencies, notes on errors, watchers."""
+"""The call of a module: open shapes, what compiled functions depend on, errors, watchers."""
 
 from __future__ import annotations
 

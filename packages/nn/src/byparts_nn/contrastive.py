@@ -8,14 +8,20 @@ from byparts_nn.losses import reduced
 
 
 def info_nce(
-    x: Value, y: Value, *, temperature: float = 0.07, symmetric: bool = True, reduction: str = "mean"
+    x: Value,
+    y: Value,
+    *,
+    temperature: float = 0.07,
+    symmetric: bool = True,
+    reduction: str = "mean",
 ) -> Value:
     """Cross-entropy of finding row i of y for row i of x among all of y, by angles.
 
     van den Oord et al. 2018; `symmetric`, also the other way round, as CLIP (Radford et al. 2021).
 
     Args:
-        x, y: [n, width]; row i of one belongs to row i of the other.
+        x: [n, width].
+        y: [n, width]; row i belongs to row i of x.
         temperature: divides the cosines.
         symmetric: the mean of both directions.
         reduction: of [n].
@@ -54,5 +60,3 @@ def _distance(x: Value, y: Value) -> Value:
 
 def _unit(x: Value) -> Value:
     return x * ops.rsqrt(ops.maximum(ops.sum(ops.square(x), -1, keepdims=True), 1e-16))
-
-

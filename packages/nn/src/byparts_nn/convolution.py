@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import byparts_opset as ops
 from byparts_graph_ir import GraphError, ShapeError, Value
@@ -15,7 +15,10 @@ from byparts_nn.windows import Padding, Sizes, sides, sizes
 
 
 class Convolution(Module):
-    """What `Conv1d`, `Conv2d` and `Conv3d` have in common: y = x convolved with weight, + bias.
+    """What `Conv1d`, `ConvTranspose1d` and the others have in common: products of windows, + bias.
+
+    A transposed one goes from the y of a convolution with its attributes back to the shape of x;
+    its weight is [in, out / groups, *window], as in PyTorch.
 
     Args:
         inputs: channels of x; `None` is found when the layer is first called.
@@ -23,6 +26,8 @@ class Convolution(Module):
         window: the extents of a filter: a number, or one for each axis.
         stride: how far windows stand apart.
         padding: zeros around x: a number, one for each axis, pairs (before, after), or "SAME".
+        output_padding: of a transposed one, elements at the end of y that no window reaches: with a
+            stride over 1, several extents of y go with one of x.
         dilation: how far the elements under a window stand apart.
         groups: each group of outputs sees one group of inputs.
         bias: whether there is one.
@@ -30,6 +35,7 @@ class Convolution(Module):
     """
 
     axes: ClassVar[int]
+    transposed: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -39,6 +45,7 @@ class Convolution(Module):
         *,
         stride: Sizes = 1,
         padding: Padding = 0,
+        output_padding: Sizes = 0,
         dilation: Sizes = 1,
         groups: int = 1,
         bias: bool = True,
@@ -46,22 +53,40 @@ class Convolution(Module):
         dtype: str = "f32",
     ) -> None:
         name, n = type(self).__name__, self.axes
-        _check_groups(name, inputs, outputs, groups)
-        inside = None if inputs is None else inputs // groups
-        shape = (outputs, inside, *sizes(f"{name}: window", window, n))
-        self.weight = Parameter(shape, initializer or lecun(), dtype)
-        self.bias = Parameter((outputs,), by_fan_of(self.cell("weight")), dtype) if bias else None
+        if groups < 1 or outputs % groups or (inputs or 0) % groups:
+            raise GraphError(f"{name}: {groups} groups of {inputs} inputs and {outputs} outputs")
+        if output_padding and not self.transposed:
+            raise GraphError(f"{name}: output_padding is for transposed convolutions")
+        self.outputs, self.groups = outputs, groups
+        shape = (*self._channels(inputs), *sizes(f"{name}: window", window, n))
+        self.weight: Any = Parameter(shape, initializer or lecun(), dtype)
+        draw = by_fan_of(self.cell("weight"))
+        self.bias: Any = Parameter((outputs,), draw, dtype) if bias else None
         self.stride = sizes(f"{name}: stride", stride, n)
         self.dilation = sizes(f"{name}: dilation", dilation, n)
-        self.padding, self.groups = sides(name, padding, n), groups
+        self.output_padding = sizes(f"{name}: output_padding", output_padding, n)
+        self.padding = sides(name, padding, n)
 
     def __call__(self, x: Value) -> Value:
         """[n, in, *extents] -> [n, out, *extents]."""
-        channels = _channels(type(self).__name__, self.axes, x)
-        shape = self.cell("weight").type.shape or ()
-        size(self.cell("weight"), (shape[0], channels // self.groups, *shape[2:]))  # type: ignore[arg-type]  # these are known
-        y = convolve(x, self.weight, self.stride, self.padding, self.dilation, self.groups)
-        return _with_bias(y, self.bias)
+        shape, cell = x.type.shape or (), self.cell("weight")
+        if len(shape) != self.axes + 2 or not isinstance(shape[1], int):
+            what = f"it takes [n, channels and {self.axes} axes more]"
+            raise ShapeError(f"{type(self).__name__}: x is {x.type}; {what}")
+        size(cell, (*self._channels(shape[1]), *(cell.type.shape or ())[2:]))
+        how = (self.stride, self.padding, self.dilation, self.groups)
+        if self.transposed:
+            y = convolve_transposed(x, self.weight, *how, self.output_padding)
+        else:
+            y = convolve(x, self.weight, *how)
+        axes = tuple(range(1, self.axes + 1))
+        return y if self.bias is None else y + ops.expand_dims(self.bias, axes)
+
+    def _channels(self, inputs: int | None) -> tuple[int | None, int | None]:
+        """The first two sizes of the weight."""
+        if self.transposed:
+            return inputs, self.outputs // self.groups
+        return self.outputs, None if inputs is None else inputs // self.groups
 
 
 class Conv1d(Convolution):
@@ -82,86 +107,19 @@ class Conv3d(Convolution):
     axes = 3
 
 
-class TransposedConvolution(Module):
-    """What `ConvTranspose1d`, `ConvTranspose2d` and `ConvTranspose3d` have in common.
+class ConvTranspose1d(Convolution):
+    """A transposed convolution of sequences; see `Convolution`."""
 
-    The layer goes from the y of a convolution with these attributes back to the shape of its x.  The
-    weight is stored [in, out / groups, *window], as in PyTorch.
-
-    Args:
-        inputs: channels of x; `None` is found when the layer is first called.
-        outputs: channels of y; `groups` divides both.
-        window, stride, padding, dilation, groups, bias, initializer: as in `Convolution`.
-        output_padding: elements at the end of y that no window reaches: several extents of y go
-            with one of x where the stride is over 1.
-    """
-
-    axes: ClassVar[int]
-
-    def __init__(
-        self,
-        inputs: int | None,
-        outputs: int,
-        window: Sizes,
-        *,
-        stride: Sizes = 1,
-        padding: Padding = 0,
-        output_padding: Sizes = 0,
-        dilation: Sizes = 1,
-        groups: int = 1,
-        bias: bool = True,
-        initializer: Initializer | None = None,
-        dtype: str = "f32",
-    ) -> None:
-        name, n = type(self).__name__, self.axes
-        _check_groups(name, inputs, outputs, groups)
-        shape = (inputs, outputs // groups, *sizes(f"{name}: window", window, n))
-        self.weight = Parameter(shape, initializer or lecun(), dtype)
-        self.bias = Parameter((outputs,), by_fan_of(self.cell("weight")), dtype) if bias else None
-        self.stride = sizes(f"{name}: stride", stride, n)
-        self.dilation = sizes(f"{name}: dilation", dilation, n)
-        self.output_padding = sizes(f"{name}: output_padding", output_padding, n)
-        self.padding, self.groups = sides(name, padding, n), groups
-
-    def __call__(self, x: Value) -> Value:
-        """[n, in, *extents] -> [n, out, *extents]."""
-        channels = _channels(type(self).__name__, self.axes, x)
-        shape = self.cell("weight").type.shape or ()
-        size(self.cell("weight"), (channels, *shape[1:]))  # type: ignore[arg-type]  # these are known
-        how = (self.stride, self.padding, self.dilation, self.groups, self.output_padding)
-        return _with_bias(convolve_transposed(x, self.weight, *how), self.bias)
+    axes, transposed = 1, True
 
 
-class ConvTranspose1d(TransposedConvolution):
-    """A transposed convolution of sequences; see `TransposedConvolution`."""
+class ConvTranspose2d(Convolution):
+    """A transposed convolution of images; see `Convolution`."""
 
-    axes = 1
-
-
-class ConvTranspose2d(TransposedConvolution):
-    """A transposed convolution of images; see `TransposedConvolution`."""
-
-    axes = 2
+    axes, transposed = 2, True
 
 
-class ConvTranspose3d(TransposedConvolution):
-    """A transposed convolution of volumes; see `TransposedConvolution`."""
+class ConvTranspose3d(Convolution):
+    """A transposed convolution of volumes; see `Convolution`."""
 
-    axes = 3
-
-
-def _check_groups(name: str, inputs: int | None, outputs: int, groups: int) -> None:
-    if groups < 1 or outputs % groups or (inputs or 0) % groups:
-        raise GraphError(f"{name}: {groups} groups of {inputs} inputs and {outputs} outputs")
-
-
-def _channels(name: str, axes: int, x: Value) -> int:
-    shape = x.type.shape or ()
-    if len(shape) != axes + 2 or not isinstance(shape[1], int):
-        raise ShapeError(f"{name}: x is {x.type}; it takes [n, channels and {axes} axes more]")
-    return shape[1]
-
-
-def _with_bias(y: Value, bias: Value | None) -> Value:
-    axes = tuple(range(1, len(y.type.shape or ()) - 1))
-    return y if bias is None else y + ops.expand_dims(bias, axes)
+    axes, transposed = 3, True

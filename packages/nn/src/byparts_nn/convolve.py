@@ -7,6 +7,7 @@ one convolution of images does the rest, with as many products as the one of vol
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import byparts_opset as ops
@@ -37,13 +38,12 @@ def convolve_transposed(
 ) -> Value:
     """[n, in, *extents] and [in, out / groups, *window] -> [n, out, *extents].
 
-    Args:
-        more: elements at the end of y that no window of x reaches, for each axis.
+    `more` are elements at the end of y that no window of x reaches, for each axis.
     """
     if len(strides) == 3:
         return _transpose_volumes(x, w, strides, sides, dilations, groups, more)
     extra = more if len(more) == 2 else (0, *more)
-    function = lambda *args: ops.conv2d_transpose(*args, output_padding=extra)  # noqa: E731
+    function = partial(ops.conv2d_transpose, output_padding=(extra[0], extra[1]))
     return _as_images(function, x, w, strides, sides, dilations, groups)
 
 
@@ -78,9 +78,9 @@ def _convolve_volumes(
     y = ops.conv2d(
         ops.reshape(images, (-1, channels * kernel, *extents)),
         ops.reshape(w, (outputs, inputs * kernel, *window)),
-        strides[1:],
+        _pair(strides),
         without(sides, 0),
-        dilations[1:],
+        _pair(dilations),
         groups,
     )
     return _volumes(y, seen.type.dims[3])
@@ -102,9 +102,9 @@ def _transpose_volumes(
     y = ops.conv2d_transpose(
         images,
         ops.reshape(w, (inputs, outputs * kernel, *window)),
-        strides[1:],
+        _pair(strides),
         without(sides, 0),
-        dilations[1:],
+        _pair(dilations),
         groups,
         output_padding=(more[1], more[2]),
     )
@@ -117,6 +117,11 @@ def _transpose_volumes(
     taps = [_moved(y[:, :, :, tap], tap * dilations[0], reach - 1) for tap in range(kernel)]
     before, after = side(sides, 0, stride, reach, stride)
     return _cut(ops.transpose(ops.add_n(taps), (0, 2, 1, 3, 4)), before, after - more[0])
+
+
+def _pair(window: Window) -> tuple[int, int]:
+    """The numbers of height and width."""
+    return window[1], window[2]
 
 
 def _moved(x: Value, by: int, of: int) -> Value:
@@ -134,5 +139,3 @@ def _volumes(y: Value, depth: int) -> Value:
     """[n * depth, channels, height, width] -> [n, channels, depth, height, width]."""
     volumes = ops.reshape(y, (-1, depth, *y.type.dims[1:]))
     return ops.transpose(volumes, (0, 2, 1, 3, 4))
-
-

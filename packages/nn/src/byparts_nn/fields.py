@@ -45,7 +45,9 @@ def _own_values(items: dict[Any, Any]) -> None:
             dict.__setitem__(items, key, tracked(item))
 
 
-_OF_LISTS = "append extend insert remove pop clear sort reverse __setitem__ __delitem__ __iadd__ __imul__"
+_OF_LISTS = (
+    "append extend insert remove pop clear sort reverse __setitem__ __delitem__ __iadd__ __imul__"
+)
 _OF_DICTS = "clear pop popitem setdefault update __setitem__ __delitem__ __ior__"
 for _name in _OF_LISTS.split():
     setattr(FieldList, _name, _telling(getattr(list, _name), _own_items))

@@ -24,11 +24,13 @@ def norm_of(gradients: Mapping[Cell, Value]) -> Value:
     if not gradients:
         raise GraphError("norm_of: there are no gradients; is every parameter frozen?")
     dtype = "f64" if any(d.type.dtype == "f64" for d in gradients.values()) else "f32"
-    return ops.sqrt(ops.add_n([ops.sum(ops.square(ops.cast(d, dtype))) for d in gradients.values()]))
+    return ops.sqrt(
+        ops.add_n([ops.sum(ops.square(ops.cast(d, dtype))) for d in gradients.values()])
+    )
 
 
 def clip_by_norm(gradients: Mapping[Cell, Value], limit: float) -> tuple[Gradients, Value]:
-    """The gradients, shorter where together they are longer than `limit`; and how long they were."""
+    """The gradients, shortened to `limit` if together they are longer; and how long they were."""
     _check("clip_by_norm", limit)
     norm = norm_of(gradients)
     factor = ops.minimum(limit / (norm + 1e-6), 1)
@@ -55,7 +57,7 @@ class Accumulator(Module):
     hidden_fields = Module.hidden_fields | {"_sums"}
 
     def __init__(self) -> None:
-        self.count = Cell(np.zeros((), np.int64))
+        self.count: Any = Cell(np.zeros((), np.int64))
         self.__dict__["_sums"] = {}
 
     def add(self, gradients: Mapping[Cell, Value]) -> None:

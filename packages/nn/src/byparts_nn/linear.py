@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import byparts_opset as ops
 from byparts_eager import Cell
-from byparts_graph_ir import Value
+from byparts_graph_ir import GraphError, Value
 from byparts_nn.initialize import Draw, Initializer, fans, lecun, normal
 from byparts_nn.module import Module
 from byparts_nn.parameter import Parameter
@@ -33,16 +35,14 @@ class Linear(Module):
         initializer: Initializer | None = None,
         dtype: str = "f32",
     ) -> None:
-        self.weight = Parameter((inputs, outputs), initializer or lecun(), dtype)
-        self.bias = None
-        if bias:
-            self.bias = Parameter((outputs,), by_fan_of(self.cell("weight")), dtype)
+        self.weight: Any = Parameter((inputs, outputs), initializer or lecun(), dtype)
+        draw = by_fan_of(self.cell("weight"))
+        self.bias: Any = Parameter((outputs,), draw, dtype) if bias else None
 
     def __call__(self, x: Value) -> Value:
         """[..., in] -> [..., out]."""
         y = ops.matmul(x, self.weight)
-        bias = self.bias
-        return y if bias is None else y + bias
+        return y if self.bias is None else y + self.bias
 
 
 class by_fan_of:  # noqa: N801
@@ -52,6 +52,11 @@ class by_fan_of:  # noqa: N801
         self.weight = weight
 
     def __call__(self, shape: tuple[int, ...], random: np.random.Generator) -> Draw:
+        if self.weight.is_open:
+            raise GraphError(
+                f"a bias is drawn by the shape of its weight, {self.weight.type}, which nothing has "
+                "told yet; call the model on data once, or init(model, *types)"
+            )
         bound = max(fans(self.weight.type.dims)[0], 1) ** -0.5
         return random.uniform(-bound, bound, shape)
 
@@ -71,7 +76,7 @@ class Embedding(Module):
     def __init__(
         self, rows: int, width: int, *, initializer: Initializer | None = None, dtype: str = "f32"
     ) -> None:
-        self.weight = Parameter((rows, width), initializer or normal(), dtype)
+        self.weight: Any = Parameter((rows, width), initializer or normal(), dtype)
 
     def __call__(self, numbers: Value) -> Value:
         """Integers [...] -> [..., width]."""

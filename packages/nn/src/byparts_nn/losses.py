@@ -77,9 +77,7 @@ def _classes(logits: Value) -> int:
     return classes
 
 
-def binary_cross_entropy(
-    logits: Value, labels: Value | float, *, reduction: str = "mean"
-) -> Value:
+def binary_cross_entropy(logits: Value, labels: Value | float, *, reduction: str = "mean") -> Value:
     """-log of the sigmoid's probability of labels in [0, 1], element by element; no overflow."""
     logits, labels = values(logits, labels)
     return reduced(ops.softplus(logits) - logits * labels, reduction)
@@ -136,7 +134,8 @@ def cosine_distance(
     """1 - cos of the angle of two rows; where the label is -1, what the cos is over `margin`.
 
     Args:
-        x, y: [..., width].
+        x: [..., width].
+        y: [..., width].
         labels: 1 or -1, in the dtype of x, [...]; all 1 by default.
         margin: for pairs that should differ.
         reduction: of what is left, [...].
@@ -151,7 +150,9 @@ def cosine_distance(
 def cosine_similarity(x: Value, y: Value, *, epsilon: float = 1e-8) -> Value:
     """The cos of the angle of two rows, [..., width] each: [...]; rows of zeros give 0."""
     x, y = values(x, y)
-    lengths = ops.sum(ops.square(x), -1) * ops.sum(ops.square(_alike("cosine_similarity", x, y)), -1)
+    lengths = ops.sum(ops.square(x), -1) * ops.sum(
+        ops.square(_alike("cosine_similarity", x, y)), -1
+    )
     return ops.sum(x * y, -1) * ops.rsqrt(ops.maximum(lengths, epsilon**2))
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Iterator
 from types import FunctionType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from byparts_eager import Array, Cell, changed, depends_on
 from byparts_graph_ir import GraphError, Value
@@ -32,7 +32,8 @@ class Module:
 
     # Fields that are how a module works, not what it computes.
     hidden_fields: ClassVar[frozenset[str]] = frozenset({"_cells", "_ready"})
-    __hash__ = object.__hash__
+    if TYPE_CHECKING:
+        __call__: Callable[..., Any]  # each subclass has its own
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -46,12 +47,14 @@ class Module:
 
     def __setattr__(self, name: str, new: Any) -> None:
         if name in vars(Module):
-            raise GraphError(f"{type(self).__name__}.{name}: every module has a method {name!r}; "
-                             "give the field another name")
+            raise GraphError(
+                f"{type(self).__name__}.{name}: every module has a method {name!r}; "
+                "give the field another name"
+            )
         cells = self.__dict__.setdefault("_cells", {})
         if isinstance(new, Cell):
             self.__dict__.pop(name, None)
-            cells[name] = new
+            cells[name], new.name = new, new.name or name
         elif name in cells:
             cells[name].value = new
             return
@@ -149,9 +152,7 @@ class Module:
 
     def fingerprint(self) -> Hashable:
         """Everything but numbers in cells that a compiled call depends on."""
-        return tuple(
-            (path, type(module), *_own(module)) for path, module in self.modules()
-        )
+        return tuple((path, id(type(module)), *_own(module)) for path, module in self.modules())
 
     def __repr__(self) -> str:
         inside = [f"{path}: {type(m).__name__}" for path, m in self.modules() if path]

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 import byparts_opset as ops
 from byparts_eager import Cell, training
 from byparts_graph_ir import GraphError, ShapeError, TensorType, Value
-from byparts_nn.initialize import ones
+from byparts_nn.initialize import Draw, ones
 from byparts_nn.module import Module
 from byparts_nn.parameter import Parameter, size
 
@@ -34,11 +37,11 @@ class BatchNorm(Module):
         epsilon: float = 1e-5,
         dtype: str = "f32",
     ) -> None:
-        self.weight = Parameter((channels,), ones, dtype)
-        self.bias = Parameter((channels,), dtype=dtype)
+        self.weight: Any = Parameter((channels,), ones, dtype)
+        self.bias: Any = Parameter((channels,), dtype=dtype)
         kind = TensorType("f64" if dtype == "f64" else "f32", (channels,))
-        self.running_mean = Cell(kind)
-        self.running_var = Cell(kind, initializer=_ones)
+        self.running_mean: Any = Cell(kind)
+        self.running_var: Any = Cell(kind, initializer=_ones)
         self.momentum, self.epsilon = momentum, epsilon
 
     def __call__(self, x: Value) -> Value:
@@ -58,15 +61,15 @@ class BatchNorm(Module):
         return y
 
 
-def _ones(shape: tuple[int, ...]) -> object:
-    return ones(shape, None)
+def _ones(shape: tuple[int, ...]) -> Draw:
+    return np.ones(shape)
 
 
 def _count(x: Value, dtype: str) -> Value:
     """How many elements a channel has."""
     shape = x.type.shape or ()
-    others = [d for axis, d in enumerate(shape) if axis != 1]
-    if all(isinstance(d, int) for d in others):
+    others = [d for axis, d in enumerate(shape) if axis != 1 and isinstance(d, int)]
+    if len(others) == len(shape) - 1:
         return ops.fill(math.prod(others), dtype)
     axes = [axis for axis in range(len(shape)) if axis != 1]
     return ops.cast(ops.count_like(x, axes), dtype)
@@ -82,13 +85,14 @@ class LayerNorm(Module):
 
     def __init__(
         self,
-        shape: int | None | Sequence[int | None] = None,
+        shape: int | Sequence[int | None] | None = None,
         *,
         epsilon: float = 1e-5,
         dtype: str = "f32",
     ) -> None:
         sizes = tuple(shape) if isinstance(shape, Sequence) else (shape,)
-        self.weight, self.bias = Parameter(sizes, ones, dtype), Parameter(sizes, dtype=dtype)
+        self.weight: Any = Parameter(sizes, ones, dtype)
+        self.bias: Any = Parameter(sizes, dtype=dtype)
         self.axes, self.epsilon = len(sizes), epsilon
 
     def __call__(self, x: Value) -> Value:
@@ -102,13 +106,15 @@ class RMSNorm(Module):
     def __init__(
         self, width: int | None = None, *, epsilon: float = 1e-6, dtype: str = "f32"
     ) -> None:
-        self.weight, self.epsilon = Parameter((width,), ones, dtype), epsilon
+        self.weight: Any = Parameter((width,), ones, dtype)
+        self.epsilon = epsilon
 
     def __call__(self, x: Value) -> Value:
         """In the shape of x."""
         size(self.cell("weight"), x.type.dims[-1:])
         square = ops.mean(ops.square(x), -1, keepdims=True)
-        return x * ops.rsqrt(square + self.epsilon) * self.weight
+        y: Value = x * ops.rsqrt(square + self.epsilon) * self.weight
+        return y
 
 
 class GroupNorm(Module):
@@ -129,15 +135,17 @@ class GroupNorm(Module):
     ) -> None:
         if groups < 1 or (channels or 0) % groups:
             raise GraphError(f"GroupNorm: {channels} channels cannot be {groups} equal groups")
-        self.weight = Parameter((channels,), ones, dtype)
-        self.bias = Parameter((channels,), dtype=dtype)
+        self.weight: Any = Parameter((channels,), ones, dtype)
+        self.bias: Any = Parameter((channels,), dtype=dtype)
         self.groups, self.epsilon = groups, epsilon
 
     def __call__(self, x: Value) -> Value:
         """In the shape of x: [n, channels, ...]."""
         channels = _channels("GroupNorm", x)
         if channels % self.groups:
-            raise ShapeError(f"GroupNorm: x is {x.type}, and {self.groups} groups divide no {channels}")
+            raise ShapeError(
+                f"GroupNorm: x is {x.type}, and {self.groups} groups divide no {channels}"
+            )
         n = (x.type.shape or ())[0]
         size(self.cell("weight"), (channels,))
         size(self.cell("bias"), (channels,))
@@ -164,8 +172,8 @@ class InstanceNorm(Module):
     ) -> None:
         self.affine, self.epsilon = affine, epsilon
         if affine:
-            self.weight = Parameter((channels,), ones, dtype)
-            self.bias = Parameter((channels,), dtype=dtype)
+            self.weight: Any = Parameter((channels,), ones, dtype)
+            self.bias: Any = Parameter((channels,), dtype=dtype)
 
     def __call__(self, x: Value) -> Value:
         """In the shape of x: [n, channels, ...]."""

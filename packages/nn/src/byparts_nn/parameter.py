@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from byparts_eager import Array, Cell
-from byparts_graph_ir import GraphError, TensorType
+from byparts_graph_ir import GraphError, Shape, TensorType
 from byparts_nn.initialize import Initializer, zeros
 
 
@@ -27,7 +27,7 @@ class _Numbers:
 
 
 def seed(number: int) -> None:
-    """Begin the numbers that parameters and random layers take anew: 0 at the start of a program."""
+    """Begin anew the numbers that parameters and random layers take; a program begins with 0."""
     if isinstance(number, bool) or not isinstance(number, int) or number < 0:
         raise GraphError(f"seed: {number!r:.60} is no whole number from 0 on")
     _Numbers.seed, _Numbers.count = number, itertools.count()
@@ -75,9 +75,7 @@ class Parameter(Cell):
             super().__init__(shape, trainable=trainable)
             return
         start = TensorType(str(dtype), tuple(shape))
-        super().__init__(
-            start, initializer=Seeded(initializer, next_number()), trainable=trainable
-        )
+        super().__init__(start, initializer=Seeded(initializer, next_number()), trainable=trainable)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         new = memo[id(self)] = Parameter.__new__(Parameter)
@@ -85,8 +83,9 @@ class Parameter(Cell):
         return new
 
     def __reduce__(self) -> tuple[Any, ...]:
-        start = self.type if self.is_open else self.value
-        initializer = self._initializer if self.is_open else None
+        drawn = self._array is not None or self._variable is not None
+        start = self.value if drawn else self.type  # else the copy draws the same, when it is used
+        initializer = None if drawn else self._initializer
         return _restored, (Parameter, start, initializer, self.trainable, self.name)
 
 
@@ -99,7 +98,7 @@ def _restored(kind: type[Parameter], *state: Any) -> Parameter:
     return _start(kind.__new__(kind), *state)
 
 
-def size(cell: Cell, shape: tuple[int, ...]) -> None:
+def size(cell: Cell, shape: Shape) -> None:
     """Give a cell this shape if its own is open: where no shape rule of an op could tell."""
     if cell.is_open:
         cell.fix(TensorType(cell.type.dtype, shape))

@@ -45,7 +45,7 @@ class Pooling(Module):
         return ops.reshape(y, (-1, channels, y.type.dims[2], *extents))
 
     def _images(self, x: Value, rows: int | None, columns: int | None) -> Value:
-        """Pool images: `rows` and `columns` are axes of the window; `None`: these are not pooled."""
+        """Pool images; `rows` and `columns` are axes of the window, `None` where nothing is."""
         window, stride = (
             tuple([1 if axis is None else field[axis] for axis in (rows, columns)])
             for field in (self.window, self.stride)

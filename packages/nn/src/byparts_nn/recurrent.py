@@ -37,9 +37,9 @@ class Recurrent(Module):
         self, width: int | None, units: int, *, reverse: bool = False, dtype: str = "f32"
     ) -> None:
         draw, rows = uniform(-(units**-0.5), units**-0.5), self.gates * units
-        self.weight_input = Parameter((width, rows), draw, dtype)
-        self.weight_hidden = Parameter((units, rows), draw, dtype)
-        self.bias = Parameter((rows,), draw, dtype)
+        self.weight_input: Any = Parameter((width, rows), draw, dtype)
+        self.weight_hidden: Any = Parameter((units, rows), draw, dtype)
+        self.bias: Any = Parameter((rows,), draw, dtype)
         self.units, self.reverse = units, reverse
 
     def __call__(self, x: Value) -> Value:
@@ -118,7 +118,7 @@ class GRU(Recurrent):
         self, width: int | None, units: int, *, reverse: bool = False, dtype: str = "f32"
     ) -> None:
         super().__init__(width, units, reverse=reverse, dtype=dtype)
-        self.bias_hidden = Parameter((3 * units,), uniform(-(units**-0.5), units**-0.5), dtype)
+        self.bias_hidden: Any = Parameter((3 * units,), uniform(-(units**-0.5), units**-0.5), dtype)
 
     def _step(self, state: State, x: Value) -> tuple[State, Value]:
         (h,) = state

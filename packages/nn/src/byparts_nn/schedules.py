@@ -2,7 +2,7 @@
 
     optimizer = AdamW(schedules.warmup(100, schedules.cosine(1e-3, steps=1000)))
 
-Each is a function of a number or of a value i64[], and gives f32[]; the optimizer computes it within
+Each is a function of a number or of a value i64[], and gives f32[]; the optimizer computes it in
 its step, so a compiled step has it, too.
 """
 
@@ -32,7 +32,6 @@ class constant:  # noqa: N801  # used as a function, and unlike a closure it can
     rate: float
 
     def __call__(self, step: Step) -> Value:
-        """The rate."""
         return ops.fill_like(_number(step), self.rate)
 
 
@@ -45,7 +44,6 @@ class step_decay:  # noqa: N801
     factor: float = 0.1
 
     def __call__(self, step: Step) -> Value:
-        """The rate."""
         k = ops.floor((_number(step) + 0.5) / self.every)  # 0.5: a quotient a little below k is k
         return ops.exp(k * math.log(self.factor)) * self.rate
 
@@ -58,7 +56,6 @@ class exponential:  # noqa: N801
     factor: float
 
     def __call__(self, step: Step) -> Value:
-        """The rate."""
         return ops.exp(_number(step) * math.log(self.factor)) * self.rate
 
 
@@ -72,7 +69,6 @@ class polynomial:  # noqa: N801
     end: float = 0.0
 
     def __call__(self, step: Step) -> Value:
-        """The rate."""
         left = 1 - ops.minimum(_number(step) / self.steps, 1)
         return left**self.power * (self.rate - self.end) + self.end
 
@@ -86,7 +82,6 @@ class cosine:  # noqa: N801
     end: float = 0.0
 
     def __call__(self, step: Step) -> Value:
-        """The rate."""
         return _along(self.rate, self.end, _number(step) / self.steps)
 
 
@@ -98,7 +93,6 @@ class warmup:  # noqa: N801
     then: Schedule
 
     def __call__(self, step: Step) -> Value:
-        """The rate."""
         x = _number(step)
         later = self.then(ops.maximum(x - self.steps, 0))
         return later * ops.minimum((x + 1) / self.steps, 1)
@@ -118,7 +112,6 @@ class one_cycle:  # noqa: N801
     end_divisor: float = 1e4
 
     def __call__(self, step: Step) -> Value:
-        """The rate."""
         x, top = _number(step), self.rising * self.steps - 1
         low = self.rate / self.divisor
         up = _along(low, self.rate, x / max(top, 1e-9))

@@ -73,11 +73,11 @@ class TransformerBlock(Module):
                 f"{'without' if memory is None else 'with'} memory"
             )
         causal = self.causal and cache is None  # the cache says what x sees
-        attend, cross = self.attend, self.cross
+        attend, cross, cross_norm = self.attend, self.cross, self.cross_norm
         look = lambda y: attend(y, causal=causal, mask=mask, cache=cache)  # noqa: E731
         x = self._around(self.attend_norm, look, x)
-        if cross is not None:
-            x = self._around(self.cross_norm, lambda y: cross(y, memory), x)
+        if cross is not None and cross_norm is not None:
+            x = self._around(cross_norm, lambda y: cross(y, memory), x)
         return self._around(self.norm, lambda y: self.down(self.activation(self.up(y))), x)
 
     def _around(

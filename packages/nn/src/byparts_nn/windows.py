@@ -25,7 +25,7 @@ def sizes(what: str, given: Sizes, axes: int) -> tuple[int, ...]:
 
 
 def sides(what: str, given: Padding, axes: int) -> str | tuple[Pair, ...]:
-    """"SAME" or "VALID", or (before, after) for each axis: of a number, or of one for each axis."""
+    """(before, after) for each axis, of a number or one for each; "SAME" or "VALID" as it is."""
     if isinstance(given, str):
         return given
     each = (given,) * axes if isinstance(given, int) else tuple(given)

@@ -52,7 +52,7 @@ class RMSProp(Optimizer):
         keep = self.alpha
         squares = [v * keep + d * d * (1 - keep) for v, d in zip(slots["square"], ds, strict=True)]
         moves = [d / (ops.sqrt(v) + self.epsilon) for v, d in zip(squares, ds, strict=True)]
-        news: Slots = {"square": squares}
+        news: dict[str, Values] = {"square": squares}
         if self.momentum:
             olds = slots["velocity"]
             moves = [v * self.momentum + m for v, m in zip(olds, moves, strict=True)]

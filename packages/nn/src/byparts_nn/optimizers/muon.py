@@ -17,6 +17,7 @@ from byparts_nn.optimizers.optimizer import (
     Values,
     decayed,
     of_dtype,
+    parameters_of,
 )
 from byparts_nn.select import Where, chosen
 
@@ -63,7 +64,7 @@ class Muon(Optimizer):
 
     def follow(self, weights: Module | Iterable[Cell]) -> None:
         """Make the slots of weights, those of `otherwise` too."""
-        cells = list(weights.parameters().values() if isinstance(weights, Module) else weights)
+        cells = list(parameters_of(weights))
         own = [c for c in cells if chosen(self.matrices, c.name, c)]
         super().follow(own)
         self.otherwise.follow([c for c in cells if c not in own])

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Optional, Union
+from typing import Any, Optional, Union
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from byparts_nn.select import Where, chosen
 
 Rate = Union[float, Callable[[Value], Value]]
 Values = Sequence[Value]
-Slots = dict[str, Values]
+Slots = Mapping[str, Values]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Optimizer(Module):
         groups: weights with another rate or decay.
     """
 
-    slots: ClassVar[tuple[str, ...]] = ()
+    slots: tuple[str, ...] = ()
     hidden_fields = Module.hidden_fields | {"_slots"}
 
     def __init__(
@@ -62,8 +62,8 @@ class Optimizer(Module):
         if not callable(rate) and not rate >= 0:
             raise ArgumentError(f"{type(self).__name__}: the rate is {rate!r:.60}")
         self.schedule = rate if callable(rate) else None
-        self.rate = Cell(np.array(0.0 if callable(rate) else rate, np.float32))
-        self.count = Cell(np.zeros((), np.int64))
+        self.rate: Any = Cell(np.array(0.0 if callable(rate) else rate, np.float32))
+        self.count: Any = Cell(np.zeros((), np.int64))
         self.weight_decay, self.groups = weight_decay, tuple(groups)
         self.__dict__["_slots"] = {}
 
@@ -95,8 +95,7 @@ class Optimizer(Module):
 
     def follow(self, weights: Module | Iterable[Cell]) -> None:
         """Make the slots of weights, if they have none yet: before they are read from a file."""
-        cells = weights.parameters().values() if isinstance(weights, Module) else weights
-        for cell in cells:
+        for cell in parameters_of(weights):
             if cell not in self._slots:
                 kind = TensorType(cell.type.dtype, cell.type.shape)
                 self._slots[cell] = {name: Cell(kind) for name in self.slots}
@@ -114,6 +113,11 @@ class Optimizer(Module):
             decay = self.weight_decay if group.weight_decay is None else group.weight_decay
             grouped.setdefault((group.rate, decay), []).append(cell)
         return grouped
+
+
+def parameters_of(weights: Module | Iterable[Cell]) -> Iterable[Cell]:
+    """The parameters of a module, or the cells that are given."""
+    return weights.parameters().values() if isinstance(weights, Module) else weights
 
 
 def of_dtype(rate: Value, like: Value) -> Value:

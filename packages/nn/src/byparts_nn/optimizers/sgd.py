@@ -51,23 +51,23 @@ class SGD(Optimizer):
         self, weights: Values, gradients: Values, slots: Slots, rate: Value, decay: float
     ) -> tuple[Values, Slots]:
         """Velocities where there is momentum."""
-        gradients = with_decay(weights, gradients, decay)
+        ds = with_decay(weights, gradients, decay)
         if self.momentum:
             old = slots["velocity"]
             how = (rate, self.momentum, self.nesterov)
-            new, velocities = ops.momentum(weights, old, gradients, *how)
+            new, velocities = ops.momentum(weights, old, ds, *how)
             return new, {"velocity": velocities}
-        rows = [rows_of(g) for g in gradients]
+        rows = [rows_of(d) for d in ds]
         whole = [i for i, row in enumerate(rows) if row is None]
-        new = list(weights)
+        results = list(weights)
         for i, row in enumerate(rows):
             if row is not None:
-                new[i] = _written(weights[i], gradients[i], row, rate)
+                results[i] = _written(weights[i], ds[i], row, rate)
         if whole:
-            some = ([weights[i] for i in whole], [gradients[i] for i in whole])
+            some = ([weights[i] for i in whole], [ds[i] for i in whole])
             for i, w in zip(whole, ops.gradient_descent(*some, rate), strict=True):
-                new[i] = w
-        return new, {}
+                results[i] = w
+        return results, {}
 
 
 def _written(w: Value, dw: Value, rows: Value, rate: Value) -> Value:
