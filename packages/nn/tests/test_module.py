@@ -89,9 +89,9 @@ def test_cells_are_found_in_lists_tuples_and_dicts() -> None:
     """By paths; what stands in two places is there once, under the first."""
     shared = nn.Linear(3, 3, bias=False)
     model = nn.Module()
-    model.layers = [nn.Linear(3, 2), (shared, {"again": shared, "norm": nn.LayerNorm(3)})]  # type: ignore[attr-defined]
-    model.shift = nn.Parameter((3,))  # type: ignore[attr-defined]
-    model.drop = nn.Dropout(0.5)  # type: ignore[attr-defined]
+    model.layers = [nn.Linear(3, 2), (shared, {"again": shared, "norm": nn.LayerNorm(3)})]
+    model.shift = nn.Parameter((3,))
+    model.drop = nn.Dropout(0.5)
 
     assert list(model.parameters()) == [
         "shift",
@@ -120,7 +120,7 @@ def traced_anew(module: nn.Module, change: Any) -> tuple[int, Any]:
     call(X)
     call(X)
     change(module)
-    return call(X), len(call.programs)  # type: ignore[return-value]
+    return call(X), len(call.programs)
 
 
 CHANGES = {

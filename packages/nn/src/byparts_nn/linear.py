@@ -54,8 +54,8 @@ class by_fan_of:  # noqa: N801
     def __call__(self, shape: tuple[int, ...], random: np.random.Generator) -> Draw:
         if self.weight.is_open:
             raise GraphError(
-                f"a bias is drawn by the shape of its weight, {self.weight.type}, which nothing has "
-                "told yet; call the model on data once, or init(model, *types)"
+                f"a bias is drawn by the shape of its weight, {self.weight.type}, which nothing "
+                "has told yet; call the model on data once, or init(model, *types)"
             )
         bound = max(fans(self.weight.type.dims)[0], 1) ** -0.5
         return random.uniform(-bound, bound, shape)

@@ -16,7 +16,7 @@ class Sequential(Module):
     """Layers one after the other: modules, or functions such as `ops.relu`."""
 
     def __init__(self, *layers: Layer) -> None:
-        self.layers = list(layers)
+        self.layers: list[Any] = list(layers)
 
     def __call__(self, x: Any) -> Any:
         """The last layer's result; each takes that of the one before."""
