@@ -130,8 +130,8 @@ class Frame:
         return graph_of(*graph.rows())
 
     def _inside(self, frame: Optional[Frame]) -> bool:
-        """Whether the function is a body inside `frame`."""
-        if frame is None or self.body is None or self.outer is None:
+        """Whether this is traced inside `frame`: a body, or a call whose shapes are looked for."""
+        if frame is None or self.outer is None:
             return False
         return self.outer is frame or self.outer._inside(frame)
 

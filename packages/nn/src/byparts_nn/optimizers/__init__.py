@@ -1,0 +1,1 @@
+"""Optimizers: modules that give weights their next values, from gradients."""
