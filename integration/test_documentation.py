@@ -36,7 +36,8 @@ from byparts_graph_ir import Op, Table
 
 ROOT = Path(__file__).parent.parent
 TOP = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
-PAGES = sorted([*TOP, *ROOT.glob("packages/*/README.md"), *ROOT.glob("docs/**/*.md")])
+READMES = [*ROOT.glob("packages/*/README.md"), ROOT / "distribution" / "README.md"]
+PAGES = sorted([*TOP, *READMES, *ROOT.glob("docs/**/*.md")])
 LONG = [ROOT / "docs" / "memory.md", ROOT / "docs" / "your-own-backend.md"]  # seconds to run
 SCRIPTS = [ROOT / "docs" / "tutorial.py"]
 

@@ -1,4 +1,4 @@
-"""Builds the wheel of every part, in one process: a second for all.
+"""Builds the wheels of every part and of `byparts`, in one process: a second for all.
 
     python tools/wheels.py dist
 
@@ -13,8 +13,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "integration"))
 
-from combinations.environment import build_wheels, wheel_of
-from combinations.facts import read_parts
+from combinations.environment import build_wheels
+from combinations.facts import read_distribution, read_parts
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -23,9 +23,8 @@ def main(words: Sequence[str]) -> int:
     """Build into the folder that is given, and print what is there."""
     folder = Path(*words).resolve()  # each wheel is built in the folder of its part
     parts = read_parts(ROOT)
-    build_wheels(parts, folder)
-    for part in parts.values():
-        wheel = wheel_of(part, folder)
+    build_wheels({**parts, "byparts": read_distribution(ROOT)}, folder)
+    for wheel in sorted(folder.glob("*.whl")):
         print(f"{wheel.stat().st_size:9,} bytes  {wheel.name}")
     return 0
 

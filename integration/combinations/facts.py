@@ -72,6 +72,15 @@ def read_parts(root: Path) -> dict[str, Part]:
     return {part.name: part for part in found}
 
 
+def read_distribution(root: Path) -> Part:
+    """The distribution `byparts`, which brings parts and has no code of its own.
+
+    Raises:
+        ValueError: it has no `__version__`.
+    """
+    return _read(root / "distribution")
+
+
 def closure(names: Iterable[str], parts: Parts) -> frozenset[str]:
     """These parts and all that they require, directly or not."""
     found: set[str] = set()
