@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -81,7 +83,9 @@ def test_a_seed_is_a_whole_number() -> None:
 
 def test_dropout_layers_drop_different_elements() -> None:
     """And at each call others; a rate is in [0, 1)."""
-    x, a, b = bp.asarray(np.ones((4, 50))), nn.Dropout(0.5), nn.Dropout(0.5)
+    x: Any = bp.asarray(np.ones((4, 50)))
+    a: Any = nn.Dropout(0.5)
+    b: Any = nn.Dropout(0.5)
     assert np.array_equal(a(x), x)
     with bp.training_mode(True):
         first, second, other = a(x).numpy(), a(x).numpy(), b(x).numpy()
