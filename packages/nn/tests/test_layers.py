@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from differences import check_layer, numbers
 
+import byparts_eager as bp
 import byparts_nn as nn
 import byparts_opset as ops
-from byparts_eager import asarray
 from byparts_nn.module import Module
 
 F64 = "f64"
@@ -89,6 +90,19 @@ def test_gradients_are_central_differences(name: str) -> None:
     assert y.shape == wanted
 
 
+@pytest.mark.parametrize("name", LAYERS)
+def test_one_program_serves_every_batch(name: str) -> None:
+    """The first is for its size, the second for all others; the answers are the eager ones."""
+    make, given, _ = LAYERS[name]
+    layer: Any = make()
+    call = bp.compile(lambda x: layer(x))
+    for n in (2, 3, 5, 4):
+        x = numbers(n, *given[1:], seed=n)
+        np.testing.assert_allclose(call(x), layer(x), rtol=1e-9, atol=1e-12)
+
+    assert len(call.programs) == 2
+
+
 def test_gradients_of_a_decoder_block_are_central_differences() -> None:
     """By all three attentions' weights, with tokens of an encoder of another length."""
     block = nn.TransformerBlock(6, 3, causal=True, cross=True, dtype=F64)
@@ -100,4 +114,4 @@ def test_gradients_of_a_table_are_central_differences() -> None:
     """Rows that are asked for twice get both slopes."""
     table = nn.Embedding(4, 3, dtype=F64)
 
-    check_layer(table, asarray(np.array([[0, 2], [2, 3]])))
+    check_layer(table, bp.asarray(np.array([[0, 2], [2, 3]])))

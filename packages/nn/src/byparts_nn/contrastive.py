@@ -30,10 +30,9 @@ def info_nce(
         raise ArgumentError(f"info_nce: the temperature is {temperature}, which is not above 0")
     if len(x.type.shape or ()) != 2 or x.type.shape != y.type.shape:
         raise ShapeError(f"info_nce: {x.type} beside {y.type}; both are [n, width]")
-    cosines = ops.matmul(_unit(x), _unit(y), transpose_b=True) / temperature
-    n = cosines.type.dims[0]
-    own = ops.cast(ops.eye(n), x.type.dtype) * cosines
-    right = ops.sum(own, 1)
+    x, y = _unit(x), _unit(y)
+    cosines = ops.matmul(x, y, transpose_b=True) / temperature
+    right = ops.sum(x * y, 1) / temperature
     losses = ops.logsumexp(cosines, 1) - right
     if symmetric:
         losses = (losses + ops.logsumexp(cosines, 0) - right) * 0.5

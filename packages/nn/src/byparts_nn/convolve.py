@@ -12,7 +12,7 @@ from typing import Any
 
 import byparts_opset as ops
 from byparts_graph_ir import Value
-from byparts_nn.windows import side, span, without
+from byparts_nn.windows import inner, side, span, without
 
 Window = tuple[int, ...]
 Sides = Any  # "SAME", "VALID", or (before, after) for each axis
@@ -66,7 +66,7 @@ def _as_images(
 def _convolve_volumes(
     x: Value, w: Value, strides: Window, sides: Sides, dilations: Window, groups: int
 ) -> Value:
-    channels, depth, *extents = x.type.dims[1:]
+    channels, depth, *extents = inner(x)
     outputs, inputs, kernel, *window = w.type.dims
     reach, stride = span(kernel, dilations[0]), strides[0]
     before, after = side(sides, 0, depth, reach, stride)
@@ -83,7 +83,7 @@ def _convolve_volumes(
         _pair(dilations),
         groups,
     )
-    return _volumes(y, seen.type.dims[3])
+    return _volumes(y, inner(seen)[2])
 
 
 def _transpose_volumes(
@@ -95,7 +95,7 @@ def _transpose_volumes(
     groups: int,
     more: Window,
 ) -> Value:
-    inputs, depth, *extents = x.type.dims[1:]
+    inputs, depth, *extents = inner(x)
     outputs, kernel, *window = w.type.dims[1:]
     reach, stride = span(kernel, dilations[0]), strides[0]
     images = ops.reshape(ops.transpose(x, (0, 2, 1, 3, 4)), (-1, inputs, *extents))
@@ -108,7 +108,7 @@ def _transpose_volumes(
         groups,
         output_padding=(more[1], more[2]),
     )
-    extents = list(y.type.dims[2:])
+    extents = list(inner(y)[1:])
     y = ops.reshape(y, (-1, depth, outputs * groups, kernel, *extents))
     # Each depth of x, and stride - 1 of zeros; then as far along as its tap is.
     y = ops.pad(ops.expand_dims(y, 2), [(0, 0)] * 2 + [(0, stride - 1)] + [(0, 0)] * 4)
@@ -132,10 +132,10 @@ def _moved(x: Value, by: int, of: int) -> Value:
 def _cut(x: Value, before: int, after: int) -> Value:
     """Volumes without these depths at the ends; fewer than 0 are zeros more."""
     x = ops.pad(x, ((0, 0), (0, 0), (0, max(-after, 0)), (0, 0), (0, 0)))
-    return x[:, :, before : x.type.dims[2] - max(after, 0)]
+    return x[:, :, before : inner(x)[1] - max(after, 0)]
 
 
 def _volumes(y: Value, depth: int) -> Value:
     """[n * depth, channels, height, width] -> [n, channels, depth, height, width]."""
-    volumes = ops.reshape(y, (-1, depth, *y.type.dims[1:]))
+    volumes = ops.reshape(y, (-1, depth, *inner(y)))
     return ops.transpose(volumes, (0, 2, 1, 3, 4))

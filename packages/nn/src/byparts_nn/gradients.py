@@ -12,10 +12,10 @@ from byparts_eager import Cell
 from byparts_graph_ir import ArgumentError, GraphError, Value
 from byparts_nn.module import Module
 
-Gradients = dict[Cell, Value]
+Gradients = dict[Cell, Any]  # arrays, or values of a function that is being traced
 
 
-def norm_of(gradients: Mapping[Cell, Value]) -> Value:
+def norm_of(gradients: Mapping[Cell, Value]) -> Any:
     """The length of all gradients as one vector, f32[]; f64[] where they are f64.
 
     Raises:
@@ -29,7 +29,7 @@ def norm_of(gradients: Mapping[Cell, Value]) -> Value:
     )
 
 
-def clip_by_norm(gradients: Mapping[Cell, Value], limit: float) -> tuple[Gradients, Value]:
+def clip_by_norm(gradients: Mapping[Cell, Value], limit: float) -> tuple[Gradients, Any]:
     """The gradients, shortened to `limit` if together they are longer; and how long they were."""
     _check("clip_by_norm", limit)
     norm = norm_of(gradients)

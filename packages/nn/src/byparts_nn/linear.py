@@ -64,9 +64,9 @@ class by_fan_of:  # noqa: N801
 class Embedding(Module):
     """Rows of a table by their number.
 
-    A gradient of the table is zero but for the rows that were asked for.  `SGD` without momentum
-    then writes these alone; optimizers with running means (Adam, momentum) move every row for as
-    long as its mean is not zero, and write all.
+    A gradient of the table is zero but for the rows that were asked for, each once for each time.
+    `SGD` without momentum and decay changes these alone; optimizers with running means (Adam,
+    momentum) move every row for as long as its mean is not zero.
 
     Args:
         rows: how many there are.

@@ -111,7 +111,7 @@ class RMSNorm(Module):
 
     def __call__(self, x: Value) -> Value:
         """In the shape of x."""
-        size(self.cell("weight"), x.type.dims[-1:])
+        size(self.cell("weight"), (x.type.shape or ())[-1:])
         square = ops.mean(ops.square(x), -1, keepdims=True)
         y: Value = x * ops.rsqrt(square + self.epsilon) * self.weight
         return y

@@ -7,7 +7,7 @@ from typing import ClassVar
 import byparts_opset as ops
 from byparts_graph_ir import ShapeError, Value
 from byparts_nn.module import Module
-from byparts_nn.windows import Padding, Sizes, sides, sizes
+from byparts_nn.windows import Padding, Sizes, inner, sides, sizes
 
 
 class Pooling(Module):
@@ -38,11 +38,11 @@ class Pooling(Module):
         if self.axes == 2:
             return self._images(x, 0, 1)
         # The maximum of a block is that of its depths' maxima; and so for means.
-        channels, depth, *extents = x.type.dims[1:]
+        channels, depth, *extents = inner(x)
         y = self._images(ops.reshape(x, (-1, channels * depth, *extents)), 1, 2)
-        extents = list(y.type.dims[2:])
+        extents = list(inner(y)[1:])
         y = self._images(ops.reshape(y, (-1, channels, depth, extents[0] * extents[1])), 0, None)
-        return ops.reshape(y, (-1, channels, y.type.dims[2], *extents))
+        return ops.reshape(y, (-1, channels, inner(y)[1], *extents))
 
     def _images(self, x: Value, rows: int | None, columns: int | None) -> Value:
         """Pool images; `rows` and `columns` are axes of the window, `None` where nothing is."""

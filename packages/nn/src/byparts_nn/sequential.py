@@ -27,12 +27,11 @@ class Sequential(Module):
     def __len__(self) -> int:
         return len(self.layers)
 
-    def __iter__(self) -> Iterator[Layer]:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.layers)
 
-    def __getitem__(self, i: int) -> Layer:
-        layer: Layer = self.layers[i]
-        return layer
+    def __getitem__(self, i: int) -> Any:
+        return self.layers[i]
 
 
 class Residual(Module):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Union
 
-from byparts_graph_ir import ArgumentError
+from byparts_graph_ir import ArgumentError, ShapeError, Value
 
 Pair = tuple[int, int]
 Sizes = Union[int, Sequence[int]]
@@ -40,6 +40,18 @@ def side(given: str | tuple[Pair, ...], axis: int, extent: int, span: int, strid
         more = max((-(-extent // stride) - 1) * stride + span - extent, 0)
         return more // 2, more - more // 2
     return (0, 0) if isinstance(given, str) else given[axis]
+
+
+def inner(x: Value) -> tuple[int, ...]:
+    """The sizes of x but the first, which may differ from call to call.
+
+    Raises:
+        ShapeError: one of them may, too.
+    """
+    numbers = tuple([d for d in (x.type.shape or ())[1:] if isinstance(d, int)])
+    if len(numbers) != len(x.type.shape or ()) - 1:
+        raise ShapeError(f"windows: the sizes of {x.type} but the first must be numbers")
+    return numbers
 
 
 def span(size: int, dilation: int) -> int:

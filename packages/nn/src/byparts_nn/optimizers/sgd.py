@@ -12,17 +12,14 @@ from byparts_nn.optimizers.optimizer import (
     Rate,
     Slots,
     Values,
-    of_dtype,
     with_decay,
 )
-from byparts_nn.optimizers.rows import rows_of
 
 
 class SGD(Optimizer):
     """w' = w - rate * dw; with momentum v' = momentum * v + dw, and w' = w - rate * v'.
 
-    Without momentum and decay, a table that is only looked up (`Embedding`) is written in the rows
-    that were looked up, and nowhere else.
+    Without momentum and decay, rows of a table that were not looked up stay what they are.
 
     Args:
         rate: how far a step goes, a number or a schedule.
@@ -57,20 +54,4 @@ class SGD(Optimizer):
             how = (rate, self.momentum, self.nesterov)
             new, velocities = ops.momentum(weights, old, ds, *how)
             return new, {"velocity": velocities}
-        rows = [rows_of(d) for d in ds]
-        whole = [i for i, row in enumerate(rows) if row is None]
-        results = list(weights)
-        for i, row in enumerate(rows):
-            if row is not None:
-                results[i] = _written(weights[i], ds[i], row, rate)
-        if whole:
-            some = ([weights[i] for i in whole], [ds[i] for i in whole])
-            for i, w in zip(whole, ops.gradient_descent(*some, rate), strict=True):
-                results[i] = w
-        return results, {}
-
-
-def _written(w: Value, dw: Value, rows: Value, rate: Value) -> Value:
-    """w with the step in these rows alone; a row that stands twice is written twice, alike."""
-    step = ops.gather(dw, rows) * of_dtype(rate, w)
-    return ops.scatter(w, rows, ops.gather(w, rows) - step)
+        return ops.gradient_descent(weights, ds, rate), {}
