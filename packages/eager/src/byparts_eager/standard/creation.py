@@ -92,10 +92,10 @@ def arange(
     if isinstance(last, Size) and (first, step) == (0, 1):  # a size that differs: count ones
         counts = ops.cumsum(full((last,), 1, dtype="i64"), 0, exclusive=True)
         return asarray(counts, dtype=dtype)
-    numbers = [x if isinstance(x, (int, float)) else index(x) for x in (first, last, step)]
-    whole = all(isinstance(x, int) for x in numbers)
+    begin, end, by = [x if isinstance(x, (int, float)) else index(x) for x in (first, last, step)]
+    whole = all(isinstance(x, int) for x in (begin, end, by))
     name = ("i64" if whole else "f32") if dtype is None else our_name(dtype)
-    return _made(ops.Range(*numbers, name), device)
+    return _made(ops.Range(begin, end, by, name), device)
 
 
 def linspace(

@@ -46,7 +46,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     return tuple(ops.unstack(asarray(x), axis))
 
 
-def expand_dims(x: Any, /, *, axis: int = 0) -> Any:
+def expand_dims(x: Any, /, axis: int = 0) -> Any:
     """`x` with a new axis of size 1 at `axis`."""
     return ops.expand_dims(_within(x, axis, 1), axis)
 
@@ -92,7 +92,7 @@ def repeat(x: Any, repeats: Any, /, *, axis: Optional[int] = None) -> Any:
     Raises:
         GraphError: `repeats` is a traced value: the shape depends on its numbers.
     """
-    counts = repeats.numpy() if isinstance(repeats, Value) else np.asarray(repeats)
+    counts = np.asarray(repeats)
     x = asarray(x)
     if axis is None:
         x, axis = ops.reshape(x, (-1,)), 0
