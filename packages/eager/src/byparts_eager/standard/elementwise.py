@@ -13,6 +13,7 @@ import byparts_opset as ops
 from byparts_eager.apply import run_now
 from byparts_eager.array import Array, asarray
 from byparts_eager.operators import binary
+from byparts_eager.promotion import result_type
 from byparts_graph_ir import INTEGERS, Op, Value
 
 
@@ -145,7 +146,7 @@ def log10(x: Any, /) -> Any:
 
 def hypot(x1: Any, x2: Any, /) -> Any:
     """z = the root of x^2 + y^2, where neither square overflows; inf if one is, even beside nan."""
-    x, y = abs(x1), abs(x2)
+    x, y = map(abs, _of_one_dtype(x1, x2))
     large, small = maximum(x, y), minimum(x, y)
     plain = ops.logical_or(equal(large, 0.0), equal(large, math.inf))
     ratio = small / ops.select(plain, 1.0, large)
@@ -155,7 +156,7 @@ def hypot(x1: Any, x2: Any, /) -> Any:
 
 def logaddexp(x1: Any, x2: Any, /) -> Any:
     """z = log(e^x + e^y), where neither power overflows."""
-    x, y = asarray(x1), asarray(x2)
+    x, y = _of_one_dtype(x1, x2)
     large = maximum(x, y)
     gap = subtract(x, y)
     same = equal(x, y)  # inf - inf is nan
@@ -170,3 +171,9 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:  # the standard's 
             limit = asarray(bound, dtype=x.type.dtype) if isinstance(bound, Value) else bound
             x = function(x, limit)
     return x
+
+
+def _of_one_dtype(*numbers_and_arrays: Any) -> list[Any]:
+    both = [v if isinstance(v, (int, float)) else asarray(v) for v in numbers_and_arrays]
+    dtype = result_type(*both)
+    return [asarray(v, dtype=dtype) for v in both]
