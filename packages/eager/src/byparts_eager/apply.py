@@ -12,6 +12,7 @@ from typing import Any, Optional
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_eager.array import Array, array_of
 from byparts_eager.kind import device_backend, kind_of
 from byparts_eager.plan import bind, plan_of, plans
@@ -156,6 +157,8 @@ def constant(op: Op, backend: Backend) -> Array:
 @lru_cache(4096)
 def number(x: float, text: str, dtype: str, backend: Backend) -> Array:
     """A number as a 0-d array of this dtype, as `lift` makes it; `text` tells 0.0 from -0.0."""
+    if dtype == "bool":
+        return constant(ops.Fill(x, dtype), backend)
     lifted = lift((Value(TensorType(dtype, ())), x))[1]
     assert lifted.node is not None, "lift makes a constant"
     return constant(lifted.node.op, backend)

@@ -17,6 +17,8 @@ from byparts_eager.array import Array, asarray
 from byparts_eager.at import At
 from byparts_eager.plan import plans
 from byparts_eager.promotion import check_number, promoted
+from byparts_eager.standard.indexing import getitem
+from byparts_eager.standard.linear import matmul, matrix_transpose
 from byparts_eager.state import state
 from byparts_eager.trace import Traced, TracedInput
 from byparts_graph_ir import Op, Value
@@ -88,8 +90,6 @@ def _cast(x: Value, dtype: str) -> Value:
 
 def _matmul(op: Op, x: Any, y: Any) -> Any:
     """`x @ y` as NumPy means it, rows of one axis included."""
-    from byparts_eager.standard.linear import matmul  # it needs the operators
-
     if not (isinstance(x, (Value, np.ndarray)) and isinstance(y, (Value, np.ndarray))):
         return NotImplemented
     return matmul(x, y)
@@ -147,7 +147,8 @@ def _give_operators(cls: Any, make: Callable[[Op, str], Any]) -> None:
         forward, reflected = _bits(*pair)
         setattr(cls, f"__{name}__", forward)
         setattr(cls, f"__r{name}__", reflected)
-    cls.at = property(At)
+    cls.__getitem__ = getitem
+    cls.at, cls.mT = property(At), property(matrix_transpose)
     cls.__invert__ = _invert
     cls.__pos__ = lambda self: self
     cls.__hash__ = object.__hash__

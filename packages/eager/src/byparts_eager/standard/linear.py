@@ -1,29 +1,86 @@
-"""Linear algebra of the array API standard: products of matrices and vectors."""
+"""Products of matrices and vectors, and the parts `linalg` and `fft` of the standard."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from string import ascii_letters
+from typing import Any, Union
 
 import byparts_opset as ops
 from byparts_eager.array import asarray
-from byparts_eager.promotion import promoted
+from byparts_eager.promotion import result_type
 from byparts_graph_ir import ShapeError
 
 
 def matmul(x1: Any, x2: Any, /) -> Any:
-    """The product of matrices, or of a matrix and a vector, of which one has one axis.
+    """The products of the matrices of the last two axes; one of one axis is a row, or a column.
 
     Raises:
-        ShapeError: one has no axis, or the inner sizes differ.
+        ShapeError: one has no axes, or they do not fit.
     """
+    x, y = _of_one_dtype(x1, x2)
+    if x.type.rank == 0 or y.type.rank == 0:
+        raise ShapeError(f"matmul: {x.type} and {y.type}: an array of no axes is no matrix; use *")
+    if x.type.rank > 1 and y.type.rank > 1:
+        return ops.matmul(x, y)
+    rows = ops.expand_dims(x, 0) if x.type.rank == 1 else x
+    columns = ops.expand_dims(y, 1) if y.type.rank == 1 else y
+    product = ops.matmul(rows, columns)
+    away = (*((-2,) if x.type.rank == 1 else ()), *((-1,) if y.type.rank == 1 else ()))
+    return ops.squeeze(product, away)
+
+
+def matrix_transpose(x: Any, /) -> Any:
+    """`x` with its last two axes exchanged.
+
+    Raises:
+        ShapeError: it has fewer.
+    """
+    x = asarray(x)
+    n = x.type.rank
+    if n < 2:
+        raise ShapeError(f"matrix_transpose: {x.type} is no matrix: it has {n} axes")
+    return ops.transpose(x, (*range(n - 2), n - 1, n - 2))
+
+
+def tensordot(
+    x1: Any, x2: Any, /, *, axes: Union[int, tuple[Sequence[int], Sequence[int]]] = 2
+) -> Any:
+    """The sums of products along axes of both: so many last and first ones, or the pairs named.
+
+    Raises:
+        ShapeError: the axes are not of equal sizes.
+    """
+    x, y = _of_one_dtype(x1, x2)
+    m, n = x.type.rank, y.type.rank
+    pairs = (range(m - axes, m), range(axes)) if isinstance(axes, int) else axes
+    left, right = list(ascii_letters[:m]), list(ascii_letters[m : m + n])
+    for i, j in zip(*pairs, strict=True):
+        if x.shape[i] != y.shape[j]:
+            raise ShapeError(
+                f"tensordot: axis {i} of {x.type} and axis {j} of {y.type}: sizes differ"
+            )
+        right[j] = left[i]
+    free = [c for c in (*left, *right) if (c in left) != (c in right)]
+    return ops.einsum(f"{''.join(left)},{''.join(right)}->{''.join(free)}", x, y)
+
+
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """The sums of products along one axis, counted from the end; the others are broadcast.
+
+    Raises:
+        ShapeError: they are of different sizes along it.
+    """
+    x, y = _of_one_dtype(x1, x2)
+    if not (axis < 0 and -axis <= min(x.type.rank, y.type.rank)) or x.shape[axis] != y.shape[axis]:
+        raise ShapeError(
+            f"vecdot: {x.type} and {y.type} along axis {axis}, which counts from -1 down and is "
+            "of one size in both"
+        )
+    return ops.sum(ops.mul(x, y), axis)
+
+
+def _of_one_dtype(x1: Any, x2: Any) -> tuple[Any, Any]:
     x, y = asarray(x1), asarray(x2)
-    if not (x.ndim and y.ndim):
-        raise ShapeError(f"matmul: {x.type} and {y.type}: a 0-d array is no matrix; use x * y")
-    dtype = promoted(str(x.type.dtype), str(y.type.dtype))
-    x, y = (v if v.type.dtype == dtype else ops.cast(v, dtype) for v in (x, y))
-    left = ops.expand_dims(x, 0) if x.ndim == 1 else x
-    right = ops.expand_dims(y, 1) if y.ndim == 1 else y
-    product = ops.matmul(left, right)
-    if x.ndim == 1:
-        product = ops.squeeze(product, -2)
-    return ops.squeeze(product, -1) if y.ndim == 1 else product
+    dtype = result_type(x, y)
+    return asarray(x, dtype=dtype), asarray(y, dtype=dtype)

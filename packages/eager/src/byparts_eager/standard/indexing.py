@@ -1,0 +1,134 @@
+"""Parts of arrays: `x[...]` with all that NumPy takes, and rows picked by index arrays.
+
+On arrays that are not recorded NumPy does it.  Else the ops do: slices and ints by `getitem`,
+traced integers by `gather`, and what is constant by one `gather` on the flat array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from operator import index as as_int
+from typing import Any, Optional
+
+import numpy as np
+
+import byparts_opset as ops
+from byparts_eager.array import Array, array_of, asarray
+from byparts_eager.kind import Kind, kind_of
+from byparts_eager.standard.manipulation import beside
+from byparts_eager.state import state
+from byparts_graph_ir import INTEGERS, GraphError, ShapeError, TensorType, Value
+
+_BASIC = (slice, int, type(None), type(Ellipsis))
+_parts: dict[tuple[Kind, tuple[int, ...]], Kind] = {}  # the kind of a part of this shape
+
+
+def getitem(x: Any, index: Any) -> Any:
+    """The part of `x` at an index: ints, slices, `...`, `None`, integer arrays and bool masks.
+
+    Raises:
+        IndexError: an int is out of range.
+        GraphError: a mask is a traced value: the shape depends on its numbers.
+    """
+    if x.__class__ is Array and x.kind.on_numpy and not state.recorders:
+        plain = index if index.__class__ in _BASIC else constant_index(index)
+        if plain is not NotImplemented:
+            return _part(x, plain)
+    items = index if isinstance(index, tuple) else (index,)
+    if all(isinstance(i, _BASIC) and not isinstance(i, bool) for i in items):
+        return ops.getitem(x, index)
+    plain = constant_index(index)
+    if plain is NotImplemented:
+        return _at_traced(x, [_as_index(i) for i in items])
+    places = np.arange(x.type.size).reshape(x.type.dims)[plain]
+    return ops.gather(ops.reshape(x, (-1,)), beside(places, x))
+
+
+def take(x: Any, indices: Any, /, *, axis: Optional[int] = None) -> Any:
+    """The slices of `x` along `axis` that integers name; negative ones count from the end.
+
+    Raises:
+        ShapeError: `x` has several axes, and none is named.
+    """
+    x, indices = asarray(x), asarray(indices)
+    if axis is None and x.type.rank != 1:
+        raise ShapeError(f"take: {x.type} has {x.type.rank} axes; say which, as in axis=0")
+    return ops.gather(x, _from_front(indices, x, axis or 0), axis or 0)
+
+
+def constant_index(index: Any) -> Any:
+    """The index with NumPy arrays in the place of ours; `NotImplemented` if a value is traced."""
+    if isinstance(index, tuple):
+        items = tuple([constant_index(i) for i in index])
+        return NotImplemented if any(i is NotImplemented for i in items) else items
+    if index.__class__ is Array:
+        return index.numpy()
+    return NotImplemented if isinstance(index, Value) else index
+
+
+def _part(x: Array, index: Any) -> Array:
+    """The part by NumPy: a view where it is contiguous, else a copy."""
+    data = x.data[index]
+    if data.__class__ is not np.ndarray:
+        data = np.array(data)
+    elif not data.flags.c_contiguous:
+        data = data.copy()
+    kind = _parts.get((x.kind, data.shape))
+    if kind is None:
+        kind = kind_of(TensorType(x.kind.type.dtype, data.shape), x.kind.backend)
+        _parts[x.kind, data.shape] = kind
+    return array_of(kind, data)
+
+
+def _at_traced(x: Any, items: Sequence[Any]) -> Any:
+    """The part at an index in which some integers are traced."""
+    arrays = [i for i, item in enumerate(items) if isinstance(item, Value)]
+    for i in arrays:
+        if items[i].type.dtype not in INTEGERS:
+            raise GraphError(
+                f"x[...]: an index is of type {items[i].type} and traced, so the shape of the "
+                "result depends on numbers that are not known yet; use where(mask, x, other)"
+            )
+    if all(isinstance(item, (Value, int)) for item in items):
+        return _rows(x, items)
+    if len(arrays) > 1 or any(isinstance(item, int) for item in items):
+        raise GraphError(
+            f"x[...]: traced integers beside slices and other integers, of x: {x.type}; take them "
+            "one after the other, as in take(x, i, axis=1)"
+        )
+    (at,) = arrays
+    axis = at if Ellipsis not in items[:at] else at - len(items)
+    whole = [slice(None) if i == at else item for i, item in enumerate(items)]
+    y = ops.getitem(x, tuple(whole))
+    return ops.gather(y, _from_front(items[at], y, axis), axis)
+
+
+def _rows(x: Any, items: Sequence[Any]) -> Any:
+    """The rows at integers, one for each of the leading axes, broadcast against one another."""
+    count = len(items)
+    if count == 1:
+        return ops.gather(x, _from_front(items[0], x, 0))
+    dims = [as_int(d) for d in x.shape[:count]]
+    flat: Any = 0
+    for axis, item in enumerate(items):
+        i = ops.cast(_from_front(asarray(item), x, axis), "i64")
+        flat = flat * dims[axis] + ops.in_range(i, dims[axis], "axis", axis)
+    return ops.gather(ops.reshape(x, (prod(dims), *x.shape[count:])), flat)
+
+
+def _from_front(indices: Any, x: Any, axis: int) -> Any:
+    """Indices of an axis, counted from its front."""
+    if isinstance(indices, Array):
+        places = indices.numpy()
+        if not (places < 0).any():
+            return indices
+        return asarray(np.where(places < 0, places + x.shape[axis], places), device=indices.device)
+    size = x.shape[axis]
+    if not isinstance(size, int):
+        size = ops.cast(ops.count_like(x, (axis,)), indices.type.dtype)
+    return ops.select(ops.less(indices, 0), ops.add(indices, size), indices)
+
+
+def _as_index(item: Any) -> Any:
+    return item if isinstance(item, (*_BASIC, Value)) else asarray(item)
