@@ -145,3 +145,11 @@ def test_the_gradient_passes_an_index_that_is_set() -> None:
     assert bp.grad(f)(x, y).numpy().tolist() == [1, 0, 100]
     assert bp.grad(f, 1)(x, y).item() == 10
     assert bp.compile(bp.grad(f), backends=("numpy",))(x, y).numpy().tolist() == [1, 0, 100]
+
+
+def test_an_array_shows_itself_in_a_notebook() -> None:
+    """A small one as a table, a large one as text."""
+    table = bp.asarray([[1.0, 0.5]])._repr_html_()
+
+    assert "<caption>f32[1,2]</caption><tr><td>1</td><td>0.5</td></tr>" in table
+    assert bp.Array(np.zeros((100, 100)))._repr_html_().startswith("<pre>array([[0., 0.,")

@@ -88,7 +88,7 @@ def test_a_failed_call_leaves_cells_as_they_were() -> None:
         cell.value = cell.value + 1.0
         return ops.sum(x) @ x
 
-    with pytest.raises(GraphError, match="0-d array is no matrix"):
+    with pytest.raises(GraphError, match="matmul"):
         step(X)
     assert float(cell.value) == 1
 

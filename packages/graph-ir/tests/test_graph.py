@@ -214,3 +214,15 @@ def test_a_repr_is_short() -> None:
 
     assert repr(graph) == "<Graph: 1 input, 1000 nodes, 1 output>"
     assert len(repr(y)) < 100 and len(repr(y.node)) < 250
+
+
+def test_a_graph_shows_itself_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a picture, where some part draws one, and with its text where it is large."""
+    from byparts_graph_ir.parts.hub import parts
+
+    graph = small()
+    monkeypatch.setattr(parts, "names", lambda kind: ("svg",))
+    monkeypatch.setattr(parts, "get", lambda kind, name: lambda graph, layout: f"<svg>{layout}")
+    assert graph._repr_svg_() == "<svg>rows"
+    monkeypatch.setattr(parts, "names", lambda kind: ())
+    assert graph._repr_svg_() is None

@@ -140,6 +140,10 @@ def test_svg_marks_the_worst_step() -> None:
     assert "worst step 1: 6 B alive" in words(THREE.svg())
 
 
+def test_plans_show_themselves_in_a_notebook() -> None:
+    assert (THREE._repr_svg_(), plan(small())._repr_svg_()[:4]) == (THREE.svg(), "<svg")
+
+
 def test_svg_of_nothing_is_a_picture() -> None:
     """No division by the arena."""
     assert titles(Placement((), (), 0, 0, "by hand").svg()) == []

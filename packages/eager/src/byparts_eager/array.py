@@ -8,6 +8,7 @@ computed from one stays true, views are free, gradients need no version counters
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from html import escape
 from typing import Any, ClassVar, NoReturn, Optional
 
 import numpy as np
@@ -19,6 +20,7 @@ from byparts_graph_ir import ArgumentError, GraphError, Node, TensorType, Value
 from byparts_runtime.arrays.dtypes import numpy_dtype, type_of
 
 _new = object.__new__
+_MOST_CELLS = 400  # of a table in a notebook
 
 
 class Array(Value):
@@ -167,6 +169,19 @@ class Array(Value):
         text = np.array2string(self.numpy(), separator=", ", prefix="array(", threshold=200)
         where = "" if self.kind.on_numpy else f", device={self.device!r}"
         return f"array({text}, {self.dtype}{where})"
+
+    def _repr_html_(self) -> str:
+        """A table of the elements, for notebooks; of many, as text."""
+        caption = f"{self.kind.type}"
+        if not (0 < self.ndim <= 2 and 0 < self.kind.type.size <= _MOST_CELLS):
+            return f"<pre>{escape(repr(self))}</pre>"
+        rows = self.numpy().reshape(-1, self.shape[-1]).tolist()
+        cells = [
+            [f"<td>{x:.6g}</td>" if isinstance(x, float) else f"<td>{x}</td>" for x in row]
+            for row in rows
+        ]
+        body = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)
+        return f"<table><caption>{escape(caption)}</caption>{body}</table>"
 
     def __format__(self, spec: str) -> str:
         return format(self.item() if self.kind.type.size == 1 and spec else str(self), spec)

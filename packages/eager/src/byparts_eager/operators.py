@@ -24,11 +24,14 @@ from byparts_eager.trace import Traced, TracedInput
 from byparts_graph_ir import Op, Value
 
 _NUMBERS = (int, float, bool)
+_MOST_NUMBERS = 1024  # beside which an operator remembers its plan
+_UNKNOWN = None, None
 
 
 def _two(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """An operator and its reflection, for arrays."""
     known: dict[tuple[Any, Any], Any] = {}
+    with_numbers: dict[tuple[Any, Any, Any], Any] = {}
     general = _matmul if name == "matmul" else binary
 
     def forward(self: Array, other: Any) -> Any:
@@ -43,7 +46,17 @@ def _two(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
                 known[self.kind, other.kind] = plans[(op, self.kind, other.kind)]
                 return y[0]
         elif other.__class__ in _NUMBERS:
-            return forward(self, _lifted(other, self))
+            plan, lifted = with_numbers.get((other, other.__class__, self.kind), _UNKNOWN)
+            if plan is not None and not state.recorders:
+                return plan(self, lifted)[0]
+            lifted = _lifted(other, self)
+            y = forward(self, lifted)
+            if other and other == other:  # 0.0 is -0.0 as a key, and nan is none
+                if len(with_numbers) >= _MOST_NUMBERS:
+                    with_numbers.clear()
+                plan = plans[(op, self.kind, lifted.kind)]
+                with_numbers[other, other.__class__, self.kind] = plan, lifted
+            return y
         return general(op, self, other)
 
     def reflected(self: Array, other: Any) -> Any:

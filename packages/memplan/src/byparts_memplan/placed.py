@@ -50,3 +50,7 @@ class Placement(Frozen):
         from byparts_memplan.pictures.svg import svg  # likewise
 
         return svg(self, labels)
+
+    def _repr_svg_(self) -> str:
+        """The picture, for notebooks."""
+        return self.svg()

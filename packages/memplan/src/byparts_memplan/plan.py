@@ -119,6 +119,10 @@ class Plan(Frozen):
         """The arena as a picture, a tooltip on each buffer, a colour for each line of yours."""
         return self.placement.svg(self.labels)
 
+    def _repr_svg_(self) -> str:
+        """The picture, for notebooks."""
+        return self.svg()
+
 
 def plan(
     graph: Graph,

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 Rule: TypeAlias = "Callable[[Node], tuple[Value, ...] | None]"
 
 
+_MOST_DRAWN = 300  # nodes of a graph that shows itself in a notebook
+
+
 class Graph(Frozen, Body):
     """A program.  `nodes` has inputs before users, and this order *is* the schedule."""
 
@@ -146,6 +149,13 @@ class Graph(Frozen, Body):
 
         picture: str = parts.get("pictures", "svg")(self, layout)
         return picture
+
+    def _repr_svg_(self) -> str | None:
+        """The picture, for notebooks; `None` where byparts-draw is not there or sees too much."""
+        from byparts_graph_ir.parts.hub import parts  # discovery, only for who draws
+
+        few = len(self.nodes) <= _MOST_DRAWN and "svg" in parts.names("pictures")
+        return self.svg("rows") if few else None
 
     def rewrite(self, rule: Rule) -> Graph:
         """The loop every pass shares: a rule gives a node's new outputs, or `None` to keep it.
