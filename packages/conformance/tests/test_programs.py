@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import byparts_opset as ops
+from byparts_conformance.programs.bounds import expected, surely
 from byparts_conformance.programs.generate import THEMES, generate, smooth
 from byparts_conformance.programs.gradients import Derivatives, derivatives
 from byparts_conformance.programs.minimise import minimised
-from byparts_conformance.programs.noise import Noise, expected, surely
+from byparts_conformance.programs.noise import Noise
 from byparts_conformance.programs.program import Program, parts_of, side_by_side
 from byparts_conformance.programs.text import as_test, program_of, text_of
 from byparts_conformance.programs.trial import trial
