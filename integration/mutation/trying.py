@@ -22,9 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from byparts_conformance.programs import Program, expected, generate
+from byparts_conformance.programs import Expected, Program, expected, generate
 from byparts_conformance.programs.growing import drawn
-from byparts_conformance.programs.noise import Wanted
 from byparts_conformance.programs.program import parts_of, side_by_side
 from byparts_conformance.programs.refused import shuffled
 from byparts_conformance.programs.trial import difference, run
@@ -36,7 +35,7 @@ from byparts_kernels_native import code
 _MOST_CPU_S, _MOST_S = 25, 90
 _MOST_BYTES = 8 << 30
 DRAWS = 6  # of other arrays, for programs that did not tell
-Wants = Sequence[Sequence[Wanted]]
+Wants = Sequence[Sequence[Expected]]
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,10 @@ def batches(backends: Sequence[str], count: int, size: int, seed: int, nodes: in
 
 
 def _wants(programs: Sequence[Program]) -> Wants:
-    return [expected(p) for p in programs]
+    wants = [expected(p) for p in programs]
+    for outputs in wants:
+        _ = [want.near for want in outputs]  # bounds, which the child of each mutant then has
+    return wants
 
 
 def with_other_arrays(batch: Batch, number: int) -> Batch:

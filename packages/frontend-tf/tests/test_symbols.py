@@ -33,6 +33,24 @@ def test_an_unknown_name_says_the_nearest() -> None:
         _ = tf.nn.matmul
 
 
+def test_who_asks_whether_a_name_is_here_waits_for_no_nearest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The message is made when it is read."""
+    read: list[str] = []
+
+    def nearest(full: str) -> str:
+        read.append(full)
+        return "nearest"
+
+    monkeypatch.setattr(symbols, "_missing", nearest)
+
+    assert not hasattr(tf, "reduce_summ") and not hasattr(tf.nn, "rleu") and read == []
+    with pytest.raises(AttributeError, match="nearest"):
+        symbols.named("nn.rleu")
+    assert read == ["nn.rleu"]
+
+
 def test_other_names_of_namespaces_are_the_same_functions() -> None:
     """`compat.v1`, and modules of TensorFlow's own inside."""
     from byparts_frontend_tf import nn

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -114,3 +117,25 @@ def _powers() -> tuple[Any, Any]:
         np.concatenate([pairs[0], any_two[0], x, near]),
         np.concatenate([pairs[1], any_two[1], y, far]),
     )
+
+
+FIRST = """
+import numpy as np
+from byparts_tensor_ir.build import build
+from byparts_tensor_ir.functions import call
+from byparts_tensor_ir.lower import lower
+from byparts_tensor_ir.tensor import compute, placeholder
+a, y = placeholder((2,), "A", "f64"), np.empty(2)
+func = lower([a, compute((2,), lambda i: call("cos", a[i]), "B")], "cosines")
+build(func, emitter="llvm")(np.zeros(2), y)
+print(y)
+"""
+
+
+def test_the_first_function_of_a_process_may_call_the_c_library() -> None:
+    """LLVM knows the functions of the C library once it has made something."""
+    pytest.importorskip("llvmlite")
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, env=env)
+
+    assert (done.stdout, done.returncode) == ("[1. 1.]\n", 0), done.stderr

@@ -44,12 +44,11 @@ def compiled(sources: Sequence[LlvmSource]) -> dict[str, int]:
         CompilerError: LLVM refuses the code, or the C library lacks a function.
     """
     with _one_at_a_time:
-        modules = [_module(s) for s in sources]
         target = machine()
-        for module in modules:
+        # LLVM finds functions of the C library once the process has an engine.
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
+        for module in [_module(s) for s in sources]:
             optimize(module, target)
-        engine = llvm.create_mcjit_compiler(modules[0], target)
-        for module in modules[1:]:
             engine.add_module(module)
         engine.finalize_object()
         _engines.append(engine)

@@ -3,6 +3,7 @@
 byparts check NAME --programs 1000
 """
 
+from byparts_conformance.programs.bounds import Expected as Expected, expected as expected
 from byparts_conformance.programs.campaign import (
     Failure as Failure,
     Report as Report,
@@ -11,7 +12,6 @@ from byparts_conformance.programs.campaign import (
 )
 from byparts_conformance.programs.generate import generate as generate, smooth as smooth
 from byparts_conformance.programs.minimise import minimised as minimised
-from byparts_conformance.programs.noise import Expected as Expected, expected as expected
 from byparts_conformance.programs.program import Program as Program
 from byparts_conformance.programs.text import (
     as_test as as_test,

@@ -14,7 +14,8 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_autodiff import gradients, jvp
-from byparts_conformance.programs.noise import Array, expected
+from byparts_conformance.programs.bounds import expected
+from byparts_conformance.programs.noise import Array
 from byparts_conformance.programs.program import Program
 from byparts_graph_ir import Graph, Value
 from byparts_opset.evaluate import evaluate

@@ -1,4 +1,4 @@
-"""Error bounds for the outputs of a program, computed from the program itself.
+"""Evaluates a program with noise, from which the bounds of its errors come (`bounds.py`).
 
 Monte Carlo arithmetic (Parker 1997; Verificarlo, Denis and others 2016): the program is evaluated
 several times, and each time every node that rounds, in bodies too, gets noise of a few units in the
@@ -13,7 +13,7 @@ O(samples * cost of `evaluate`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -21,12 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import byparts_opset as ops
-from byparts_conformance.programs.effects import (
-    ExpectedText,
-    as_array,
-    expected_text,
-    recorded,
-)
+from byparts_conformance.programs.effects import as_array, recorded
 from byparts_conformance.programs.not_finite import open_results
 from byparts_conformance.programs.program import Program
 from byparts_graph_ir import FLOATS, Graph, Node, Op, TensorType, Types, Value
@@ -36,14 +31,9 @@ from byparts_opset.evaluate import evaluate
 
 Array = NDArray[Any]
 
-SAMPLES = 5
-ALLOWED = 8.0  # times the largest spread seen
 _UNITS, _UNITS_OF_SUMS = 4.0, 16.0  # of noise; a function is right to 4 units, a row's sum to more
 # The distance from 1 to the next number, and the smallest positive number.
 _EPSILON = {"f16": 2.0**-10, "bf16": 2.0**-7, "f32": 2.0**-23, "f64": 2.0**-52}
-# What results of no meaning are in one sample and the next: first in all of them the same.
-_NAN, _INF = float("nan"), float("inf")
-_OPEN = ((_NAN,), (_INF,), (-_INF,), (_NAN, _INF, -_INF))
 _LEAST = {"f16": 2.0**-24, "bf16": 2.0**-133, "f32": 2.0**-149, "f64": 5e-324}
 _NORMAL = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022}
 # Results that may be 0 where they are less than the smallest normal number: in 1 / (1 + e^-x),
@@ -71,101 +61,8 @@ _CENTRED: tuple[type[Op], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Expected:
-    """The expected value of an output, and the error that is allowed.
-
-    Attributes:
-        value: what `evaluate` gives.
-        near: how far a float may be from it; 0 where it must be equal.
-        determined: where the value can be compared at all.
-    """
-
-    value: Array
-    near: Array
-    determined: Array
-
-    def difference(self, got: Array) -> str:
-        """A sentence that says how `got` differs, or ""."""
-        want = self.value
-        if got.shape != want.shape or got.dtype != want.dtype:
-            return f"is {got.dtype}{list(got.shape)}, and must be {want.dtype}{list(want.shape)}"
-        wrong = self.determined & ~self._right(got)
-        if not np.any(wrong):
-            return ""
-        at = tuple(int(i) for i in np.argwhere(np.atleast_1d(wrong))[0])[: got.ndim]
-        allowed = f", within {self.near[at]:.3g}" if self.near[at] else ""
-        count = f"({int(np.sum(wrong))} of {want.size} elements)"
-        return f"at {list(at)}: {got[at]} instead of {want[at]}{allowed} {count}"
-
-    def _right(self, got: Array) -> Array:
-        if dtype_name(got.dtype) == "bool":  # a byte of 255 is no bool, though it is true
-            return np.asarray(got.view(np.uint8) == self.value.view(np.uint8))
-        if dtype_name(got.dtype) not in FLOATS:
-            return np.asarray(got == self.value)
-        a, b = (wide(x).astype(np.float64) for x in (got, self.value))
-        with np.errstate(all="ignore"):
-            close = (np.abs(a - b) <= self.near) | (a == b) | (np.isnan(a) & np.isnan(b))
-        return np.asarray(close)
-
-
-Wanted = Expected | ExpectedText
-
-
-def expected(
-    program: Program, samples: int = SAMPLES, *, flushes: bool = False
-) -> tuple[Wanted, ...]:
-    """The expected outputs of a program, from so many evaluations with noise.
-
-    The last one of a program that prints is its text.  Where a backend `flushes`, numbers below the
-    smallest normal one may be 0.
-    """
-    return _bounds(program, samples, Noise(_numbers(program), flushes=flushes), ALLOWED)
-
-
-def surely(program: Program, samples: int, *, flushes: bool = False) -> tuple[Wanted, ...]:
-    """Bounds as those of `expected`, from samples as far apart as the bound allows.
-
-    To confirm a failure: where a small difference decides (a relu near 0, a quotient of two numbers
-    near 0, a mod), a few weak samples may all lie on one side.
-    """
-    noise = Noise(_numbers(program), ALLOWED, zeros=0.2, exact=0.5, flushes=flushes)
-    return _bounds(program, samples, noise, 2.0)
-
-
-def _numbers(program: Program) -> np.random.Generator:
-    return np.random.default_rng(program.seed & 0xFFFFFFFF)
-
-
-def _bounds(program: Program, samples: int, noise: Noise, allowed: float) -> tuple[Wanted, ...]:
-    noisy = [replace(noise, open_as=_OPEN[k % len(_OPEN)]) for k in range(samples)]
-    runs = [_evaluated(program, some) for some in (None, *noisy)]
-    *outputs, texts = zip(*runs, strict=True)
-    wants: list[Wanted] = [_expected(some, allowed) for some in outputs]
-    return (*wants, expected_text(texts, allowed)) if program.graph.has_effect else tuple(wants)
-
-
-def _expected(runs: Sequence[Array], allowed: float) -> Expected:
-    want, *others = runs
-    if dtype_name(want.dtype) not in FLOATS:
-        same = np.ones(want.shape, bool)
-        for x in others:
-            same = same & (x == want)
-        return Expected(want, np.zeros(want.shape), same)
-    exact = wide(want).astype(np.float64)
-    near, determined = np.zeros(want.shape), np.ones(want.shape, bool)
-    with np.errstate(all="ignore"):
-        for x in others:
-            sample = wide(x).astype(np.float64)
-            both = np.isfinite(sample) & np.isfinite(exact)
-            near = np.where(both, np.maximum(near, np.abs(sample - exact)), near)
-            same = (sample == exact) | (np.isnan(sample) & np.isnan(exact))
-            determined = determined & (both | same)
-    return Expected(want, allowed * near, determined)
-
-
-def _evaluated(program: Program, noise: Noise | None) -> tuple[Array, ...]:
-    """The outputs, with noise where one is given; and what was printed."""
+def evaluated(program: Program, noise: Noise | None) -> tuple[Array, ...]:
+    """The outputs, with noise where one is given; and last what was printed, as bytes."""
     with recorded() as text:
         outputs = _run(program.graph, program.arrays, noise)
     return (*outputs, as_array(text.getvalue()))

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from byparts_conformance.programs.bounds import Expected, expected
 from byparts_conformance.programs.effects import as_array, recorded
-from byparts_conformance.programs.noise import Wanted, expected
 from byparts_conformance.programs.program import Program, parts_of, side_by_side
 from byparts_conformance.programs.refused import refused_feeds, unrefused
 from byparts_graph_ir import MissingRule
@@ -101,7 +101,7 @@ def _check_unchanged(what: str, arrays: Sequence[Array], were: Sequence[Array]) 
             raise Wrong(f"{what} {i} was changed")
 
 
-def difference(results: Sequence[tuple[Array, ...]], wants: Sequence[Wanted]) -> str:
+def difference(results: Sequence[tuple[Array, ...]], wants: Sequence[Expected]) -> str:
     """A sentence that names the first output that is wrong, or ""."""
     for number, outputs in enumerate(results):
         for i, (got, want) in enumerate(zip(outputs, wants, strict=True)):
@@ -110,7 +110,7 @@ def difference(results: Sequence[tuple[Array, ...]], wants: Sequence[Wanted]) ->
     return ""
 
 
-def trial(program: Program, wants: Sequence[Wanted] | None = None, **options: Any) -> str:
+def trial(program: Program, wants: Sequence[Expected] | None = None, **options: Any) -> str:
     """The error of a program on these options, in a sentence; "" if it is right.
 
     Raises:
@@ -127,7 +127,7 @@ def trial(program: Program, wants: Sequence[Wanted] | None = None, **options: An
 
 def batch_trial(
     programs: Sequence[Program],
-    wants: Sequence[Sequence[Wanted]],
+    wants: Sequence[Sequence[Expected]],
     seen: Callable[[Any], None] = lambda built: None,
     **options: Any,
 ) -> dict[Program, str]:
@@ -155,7 +155,7 @@ def batch_trial(
     return {p: said for p in suspects if (said := _alone(p, by[p], options))}
 
 
-def _alone(program: Program, wants: Sequence[Wanted], options: dict[str, Any]) -> str:
+def _alone(program: Program, wants: Sequence[Expected], options: dict[str, Any]) -> str:
     try:
         return trial(program, wants, **options)
     except MissingRule:

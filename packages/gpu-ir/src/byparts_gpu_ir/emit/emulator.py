@@ -22,10 +22,8 @@ from byparts_gpu_ir.fission import Lifetimes, copies_of, item_bytes, pieces, sam
 from byparts_gpu_ir.wide import Wide
 from byparts_tensor_ir.access import EmitError, elements_of
 from byparts_tensor_ir.emit.c_tables import CPP
-from byparts_tensor_ir.emit.language import Forms
 from byparts_tensor_ir.emit.vectors import C_TYPES
 from byparts_tensor_ir.expression import Expr, as_expr
-from byparts_tensor_ir.functions import FUNCTIONS
 from byparts_tensor_ir.nest import AXES, has_meeting
 from byparts_tensor_ir.statement import (
     MATRICES,
@@ -41,11 +39,7 @@ from byparts_tensor_ir.statement import (
 )
 from byparts_tensor_ir.transfer import CopyAsync, WaitGroups
 
-EMULATED = replace(
-    CPP,
-    forms=Forms({**CPP.forms, **dict.fromkeys(FUNCTIONS, "__builtin_{op}{f}({args})")}),
-    trim=bare,
-)
+EMULATED = replace(CPP, trim=bare)
 
 
 class Emulator:

@@ -23,6 +23,7 @@ from byparts_tensor_ir.emit.statements import Statements
 from byparts_tensor_ir.emit.values import Values
 from byparts_tensor_ir.emit.vectors import C_TYPES
 from byparts_tensor_ir.expression import INTEGERS
+from byparts_tensor_ir.functions import FUNCTIONS
 from byparts_tensor_ir.guards import without_guards
 from byparts_tensor_ir.lower import placed_identities
 from byparts_tensor_ir.statement import THREADS, Buffer, For, Func
@@ -41,6 +42,7 @@ C11 = replace(
     forms=Forms(
         {
             **CPP.forms,
+            **dict.fromkeys(FUNCTIONS, "{op}{f}({args})"),
             ("bitcast", "any", "any"): _same_bits,
             ("cast", "float", "unsigned"): "({memory})unsigned_of({a})",
             "floordiv": "floordiv_{dtype}({a}, {b})",

@@ -15,7 +15,7 @@ C_FORMS: dict[object, Form] = {
     # C computes small integers as int.
     **{(op, "small"): f"({{memory}})({{a}} {sign} {{b}})" for op, sign in OPERATORS.items()},
     **{op: "__builtin_{op}{f}({args})" for op in _BUILTIN},
-    **dict.fromkeys(FUNCTIONS, "{op}{f}({args})"),
+    **dict.fromkeys(FUNCTIONS, "__builtin_{op}{f}({args})"),
     ("neg", "small"): "({memory})(-{a})",
     "neg": "-{a}",
     "not": "!{a}",
