@@ -14,6 +14,7 @@ from byparts_eager.apply import run_now
 from byparts_eager.array import Array, asarray
 from byparts_eager.operators import binary
 from byparts_eager.promotion import result_type
+from byparts_eager.standard.creation import zeros_like
 from byparts_graph_ir import INTEGERS, Op, Value
 
 
@@ -131,7 +132,7 @@ def real(x: Any, /) -> Any:
 
 def imag(x: Any, /) -> Any:
     """y = 0, as of every real number."""
-    return ops.zeros_like(asarray(x))
+    return zeros_like(x)
 
 
 def log2(x: Any, /) -> Any:

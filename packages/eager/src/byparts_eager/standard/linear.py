@@ -20,7 +20,7 @@ def matmul(x1: Any, x2: Any, /) -> Any:
     """
     x, y = _of_one_dtype(x1, x2)
     if x.type.rank == 0 or y.type.rank == 0:
-        raise ShapeError(f"matmul: {x.type} and {y.type}: an array of no axes is no matrix; use *")
+        raise ShapeError(f"matmul: {x.type} and {y.type}: a 0-d array is no matrix; use x * y")
     if x.type.rank > 1 and y.type.rank > 1:
         return ops.matmul(x, y)
     rows = ops.expand_dims(x, 0) if x.type.rank == 1 else x
