@@ -22,7 +22,7 @@ Watcher = Callable[["Module", tuple[Any, ...], Any], None]
 
 
 class _Here(threading.local):
-    """What this thread is doing."""
+    """The state of one thread."""
 
     finding = False  # shapes of open parameters
     watchers: tuple[Watcher, ...] = ()

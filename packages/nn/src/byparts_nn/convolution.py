@@ -15,7 +15,7 @@ from byparts_nn.windows import Padding, Sizes, sides, sizes
 
 
 class Convolution(Module):
-    """What `Conv1d`, `ConvTranspose1d` and the others have in common: products of windows, + bias.
+    """Products of windows with filters, + bias: `Conv1d`, `ConvTranspose1d` and the others.
 
     A transposed one goes from the y of a convolution with its attributes back to the shape of x;
     its weight is [in, out / groups, *window], as in PyTorch.

@@ -1,4 +1,4 @@
-"""What may be done with gradients before they update weights: clipping, and adding up."""
+"""Gradients between their computation and an update: clipping, and adding up."""
 
 from __future__ import annotations
 

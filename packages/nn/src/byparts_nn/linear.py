@@ -41,8 +41,8 @@ class Linear(Module):
 
     def __call__(self, x: Value) -> Value:
         """[..., in] -> [..., out]."""
-        y = ops.matmul(x, self.weight)
-        return y if self.bias is None else y + self.bias
+        y, bias = ops.matmul(x, self.weight), self.bias
+        return y if bias is None else y + bias
 
 
 class by_fan_of:  # noqa: N801

@@ -66,7 +66,7 @@ def _ones(shape: tuple[int, ...]) -> Draw:
 
 
 def _count(x: Value, dtype: str) -> Value:
-    """How many elements a channel has."""
+    """Number of elements of a channel."""
     shape = x.type.shape or ()
     others = [d for axis, d in enumerate(shape) if axis != 1 and isinstance(d, int)]
     if len(others) == len(shape) - 1:

@@ -11,7 +11,7 @@ from byparts_nn.windows import Padding, Sizes, inner, sides, sizes
 
 
 class Pooling(Module):
-    """What the pooling layers have in common: the maximum, or the mean, of each window.
+    """The maximum, or the mean, of each window: `MaxPool1d`, `AveragePool2d` and the others.
 
     Args:
         window: its extents: a number, or one for each axis.

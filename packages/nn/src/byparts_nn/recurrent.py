@@ -20,7 +20,7 @@ State = tuple[Value, ...]
 
 
 class Recurrent(Module):
-    """What `RNN`, `LSTM` and `GRU` have in common.
+    """A loop over time: `RNN`, `LSTM` and `GRU`.
 
     Weights are [in, gates * units] and [units, gates * units], uniform in ±1 / sqrt(units).
 

@@ -1,4 +1,4 @@
-"""Which parameters are meant: a regular expression, or a function of path and cell."""
+"""Choice of parameters: by a regular expression, or a function of path and cell."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def _values(tree: Any) -> list[Value]:
 
 
 def _flops(node: Node) -> int:
-    """What the node computes; what only moves elements computes nothing."""
+    """Floating point operations of a node; moving elements is none."""
     return 0 if node.op.pattern == "injective" else node.op.flops(*[v.type for v in node.inputs])
 
 

@@ -55,7 +55,7 @@ def inner(x: Value) -> tuple[int, ...]:
 
 
 def span(size: int, dilation: int) -> int:
-    """How many elements a window of `size` reaches over."""
+    """Number of elements that a window of `size` reaches over."""
     return (size - 1) * dilation + 1
 
 

@@ -24,11 +24,10 @@ class Adam(Optimizer):
     that were not looked up, too.
 
     Args:
-        rate: how far a step goes, a number or a schedule.
         beta1, beta2: how much of the means of dw and of dw² stays.
         epsilon: keeps the quotient finite.
+        rate, groups: as in `Optimizer`.
         weight_decay: added to gradients, times the weights.
-        groups: weights with another rate or decay.
     """
 
     slots = ("mean", "square")

@@ -22,12 +22,11 @@ class RMSProp(Optimizer):
     """w' = w - rate * dw / (sqrt(v) + epsilon), v a running mean of dw² (Hinton 2012).
 
     Args:
-        rate: how far a step goes, a number or a schedule.
         alpha: how much of the mean stays.
         momentum: of a velocity that takes the quotients, where it is not 0.
         epsilon: keeps the quotient finite.
+        rate, groups: as in `Optimizer`.
         weight_decay: added to gradients, times the weights.
-        groups: weights with another rate or decay.
     """
 
     def __init__(
@@ -64,10 +63,9 @@ class Adagrad(Optimizer):
     """w' = w - rate * dw / (sqrt(v) + epsilon), v the sum of dw² so far (Duchi et al. 2011).
 
     Args:
-        rate: how far a step goes, a number or a schedule.
         epsilon: keeps the quotient finite.
+        rate, groups: as in `Optimizer`.
         weight_decay: added to gradients, times the weights.
-        groups: weights with another rate or decay.
     """
 
     slots = ("square",)
@@ -100,11 +98,10 @@ class Lion(Optimizer):
     Every weight moves by the rate, so the rate is a third to a tenth of Adam's.
 
     Args:
-        rate: how far a step goes, a number or a schedule.
         beta1: how much of the mean is in the direction.
         beta2: how much of the mean stays.
+        rate, groups: as in `Optimizer`.
         weight_decay: times the rate, the part of a weight that goes at each step.
-        groups: weights with another rate or decay.
     """
 
     slots = ("mean",)

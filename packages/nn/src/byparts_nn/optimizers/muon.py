@@ -29,13 +29,12 @@ class Muon(Optimizer):
     """Steps of equal length in all directions of a matrix; other weights are left to `otherwise`.
 
     Args:
-        rate: how far a step goes, a number or a schedule.
         momentum: how much of the velocity stays; a step looks ahead along it, as Nesterov's does.
         rounds: of the iteration that makes it orthogonal.
         matrices: which weights: matrices whose path has neither "table" nor "embed" by default.
         otherwise: the optimizer of the rest; `AdamW` with its own rate by default.
+        rate, groups: as in `Optimizer`.
         weight_decay: times the rate, the part of a weight that goes at each step.
-        groups: matrices with another rate or decay.
     """
 
     slots = ("velocity",)

@@ -1,4 +1,4 @@
-"""What all optimizers have in common: a rate, a count of steps, groups, and slots of each weight.
+"""The part that all optimizers share: a rate, a count of steps, groups, slots of each weight.
 
     optimizer = AdamW(1e-3, groups=[Group(r"bias|norm", weight_decay=0.0)])
     loss, gradients = value_and_grad(lambda model: cross_entropy(model(x), labels))(model)

@@ -22,11 +22,10 @@ class SGD(Optimizer):
     Without momentum and decay, rows of a table that were not looked up stay what they are.
 
     Args:
-        rate: how far a step goes, a number or a schedule.
         momentum: how much of a velocity stays.
         nesterov: look ahead: w' = w - rate * (dw + momentum * v').
+        rate, groups: as in `Optimizer`.
         weight_decay: added to gradients, times the weights.
-        groups: weights with another rate or decay.
     """
 
     def __init__(
