@@ -257,8 +257,8 @@ def random_index(e: Expression, x: Any) -> tuple[Any, ...]:
         elif what < 0.4 and size:
             items.append(e.rng.integers(-size, size, int(e.rng.integers(1, 4))))
         else:
-            ends = [None if e.rng.random() < 0.4 else int(e.rng.integers(-5, 6)) for _ in "ab"]
-            items.append(slice(*ends, e.pick((None, 1, 2, -1, -2))))
+            ends: list[Any] = [*range(-5, 6), *[None] * 6]
+            items.append(slice(e.pick(ends), e.pick(ends), e.pick((None, 1, 2, -1, -2))))
     if e.rng.random() < 0.3:
         items.insert(int(e.rng.integers(0, len(items) + 1)), None)
     if e.rng.random() < 0.3:
@@ -375,7 +375,7 @@ def _choose(e: Expression) -> None:
 def _bounds(e: Expression) -> None:
     x = e.of(NUMBERS)
     low, high = (e.number(x) if e.rng.random() < 0.8 else None for _ in "ab")
-    if None not in (low, high) and low > high:
+    if low is not None and high is not None and low > high:
         low, high = high, low
     if low is None and high is None:
         return

@@ -6,21 +6,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 Call = Callable[[Any, Any, Any, Any, Any], Any]
 
+
+def _each(names: str, form: str, arguments: Call) -> dict[str, Call]:
+    """Calls of several functions on the same arguments."""
+    return {f"{name}({form})": partial(_call, name, arguments) for name in names.split()}
+
+
+def _call(name: str, arguments: Call, xp: Any, *operands: Any) -> Any:
+    return getattr(xp, name)(*arguments(xp, *operands))
+
+
 FLOATS: dict[str, Call] = {
-    **{f"{n}(x)": lambda xp, x, y, n_, b, n=n: getattr(xp, n)(x) for n in
-       str.split("abs atan cos cosh exp expm1 negative positive reciprocal sin sinh square tan tanh")},
-    **{f"{n}(|x| + 1.5)": lambda xp, x, y, n_, b, n=n: getattr(xp, n)(xp.abs(x) + 1.5) for n in
-       str.split("acosh asinh log log1p log2 log10 sqrt")},
-    **{f"{n}(x / 4)": lambda xp, x, y, n_, b, n=n: getattr(xp, n)(x / 4) for n in
-       str.split("acos asin atanh")},
-    **{f"{n}(x, y)": lambda xp, x, y, n_, b, n=n: getattr(xp, n)(x, y) for n in
-       str.split("add atan2 divide hypot logaddexp maximum minimum multiply subtract")},
+    **_each("abs atan cos cosh exp expm1 negative positive reciprocal sin sinh square tan tanh", "x", lambda xp, x, y, n, b: (x,)),
+    **_each("acosh asinh log log1p log2 log10 sqrt", "|x| + 1.5", lambda xp, x, y, n, b: (xp.abs(x) + 1.5,)),
+    **_each("acos asin atanh", "x / 4", lambda xp, x, y, n, b: (x / 4,)),
+    **_each("add atan2 divide hypot logaddexp maximum minimum multiply subtract", "x, y", lambda xp, x, y, n, b: (x, y)),
     "pow(|x|, y)": lambda xp, x, y, n, b: xp.pow(xp.abs(x), y),
     "clip(x)": lambda xp, x, y, n, b: xp.clip(x, -0.5, 0.75),
     "clip(x, y, 3)": lambda xp, x, y, n, b: xp.clip(xp.astype(x, xp.float64), y, 3.0),
@@ -80,16 +87,11 @@ FLOATS: dict[str, Call] = {
     "real": lambda xp, x, y, n, b: xp.real(xp.conj(x)),
 }  # fmt: skip
 OTHERS: dict[str, Call] = {
-    **{f"{n}(x)": lambda xp, x, y, n_, b, n=n: getattr(xp, n)(x) for n in
-       str.split("ceil floor round sign trunc isfinite isinf isnan imag")},
-    **{f"{n}(n)": lambda xp, x, y, n_, b, n=n: getattr(xp, n)(n_) for n in
-       str.split("abs bitwise_invert ceil floor negative round sign square trunc isnan")},
-    **{f"{n}(x, y)": lambda xp, x, y, n_, b, n=n: getattr(xp, n)(x, y) for n in
-       str.split("equal floor_divide greater greater_equal less less_equal not_equal remainder")},
-    **{f"{n}(n, 5)": lambda xp, x, y, n_, b, n=n: getattr(xp, n)(n_, 5) for n in
-       str.split("add bitwise_and bitwise_or bitwise_xor floor_divide pow remainder")},
-    **{f"{n}(b, b)": lambda xp, x, y, n_, b, n=n: getattr(xp, n)(b, b[0]) for n in
-       str.split("logical_and logical_or logical_xor bitwise_and bitwise_or equal")},
+    **_each("ceil floor round sign trunc isfinite isinf isnan imag", "x", lambda xp, x, y, n, b: (x,)),
+    **_each("abs bitwise_invert ceil floor negative round sign square trunc isnan", "n", lambda xp, x, y, n, b: (n,)),
+    **_each("equal floor_divide greater greater_equal less less_equal not_equal remainder", "x, y", lambda xp, x, y, n, b: (x, y)),
+    **_each("add bitwise_and bitwise_or bitwise_xor floor_divide pow remainder", "n, 5", lambda xp, x, y, n, b: (n, 5)),
+    **_each("logical_and logical_or logical_xor bitwise_and bitwise_or equal", "b, b", lambda xp, x, y, n, b: (b, b[0])),
     "logical_not": lambda xp, x, y, n, b: xp.logical_not(b),
     "all": lambda xp, x, y, n, b: xp.all(n, axis=1),
     "any": lambda xp, x, y, n, b: xp.any(b, axis=0, keepdims=True),

@@ -47,7 +47,8 @@ def test_what_is_absent_is_said() -> None:
 
 def test_constants_and_dtypes_are_there() -> None:
     assert all(hasattr(bp, name) for name in CONSTANTS.split())
-    assert (bp.float32.name, bp.float32, bp.pi, bp.newaxis) == ("float32", "f32", np.pi, None)
+    assert bp.float32 == "f32"
+    assert (bp.float32.name, bp.pi, bp.newaxis) == ("float32", np.pi, None)
 
 
 def test_functions_give_what_numpy_gives() -> None:
@@ -103,7 +104,7 @@ def test_shapes_from_data_are_refused_while_tracing(name: str) -> None:
     """The error says what to do."""
     compiled = bp.compile(lambda *args: FROM_DATA[name](bp, *args))
 
-    with pytest.raises(GraphError, match="use where|where with a shape"):
+    with pytest.raises(GraphError, match=r"use where\(mask|where with a shape"):
         compiled(*operands())
 
 

@@ -31,7 +31,15 @@ if TYPE_CHECKING:
     from byparts_eager.standard.elementwise import *  # noqa: F403
     from byparts_eager.standard.extensions import fft as fft, linalg as linalg
     from byparts_eager.standard.indexing import *  # noqa: F403
-    from byparts_eager.standard.info import *  # noqa: F403
+    from byparts_eager.standard.info import (
+        __array_api_version__ as __array_api_version__,
+        __array_namespace_info__ as __array_namespace_info__,
+        e as e,
+        inf as inf,
+        nan as nan,
+        newaxis as newaxis,
+        pi as pi,
+    )
     from byparts_eager.standard.linear import *  # noqa: F403
     from byparts_eager.standard.manipulation import *  # noqa: F403
     from byparts_eager.standard.searching import *  # noqa: F403
