@@ -37,9 +37,7 @@ def test_reductions_of_numpy_are_ours() -> None:
     assert isinstance(np.sum(x), bp.Array)
     assert float(np.sum(x)) == X.sum()
     assert bp.all(np.equal(np.maximum.reduce(x), X.max(0)))
-    np.testing.assert_array_equal(
-        np.add.reduce(x, axis=1, keepdims=True).numpy(), X.sum(1, keepdims=True)
-    )
+    assert bp.all(np.equal(np.add.reduce(x, axis=1, keepdims=True), X.sum(1, keepdims=True)))
     assert float(bp.grad(lambda x: np.sum(np.sin(x)))(x)[0, 0]) == np.cos(X)[0, 0]
 
 

@@ -130,7 +130,7 @@ def as_array(value: Value, backend: Backend) -> Optional[Array]:
     if value.node is None:
         return None
     if not value.node.inputs and len(value.node.outputs) == 1:
-        return constant(value.node.op, backend)
+        return constant(value.node.op, backend) if value.type.static else None
     known: dict[Value, Array] = {}
     for node in producers([value]):
         if node.outputs[0].__class__ is Array:
@@ -138,6 +138,8 @@ def as_array(value: Value, backend: Backend) -> Optional[Array]:
         inputs = [x if x.__class__ is Array else known.get(x) for x in node.inputs]
         if any([x is None for x in inputs]):
             return None
+        if not inputs and not node.outputs[0].type.static:
+            return None  # a constant whose size differs from call to call
         given: Any = tuple(inputs)
         outputs = run_now(node.op, given) if given else (constant(node.op, backend),)
         known.update(zip(node.outputs, outputs, strict=True))
