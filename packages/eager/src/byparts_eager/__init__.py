@@ -4,6 +4,7 @@ The names of the array API standard 2024.12 are here too.  A name's module is im
 is first used.
 """
 
+import byparts_eager.methods
 import byparts_eager.operators
 import byparts_eager.remember  # noqa: F401  # these two give arrays their meaning
 from byparts_graph_ir.lazy_names import lazy_names

@@ -112,16 +112,6 @@ class Array(Value):
             return elements.astype(dtype)
         return elements.copy() if copy else elements
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:  # type: ignore[override]
-        from byparts_eager.ufuncs import apply_ufunc  # only where NumPy asks
-
-        return apply_ufunc(ufunc, method, inputs, keywords)
-
-    def __array_namespace__(self, *, api_version: Optional[str] = None) -> Any:
-        from byparts_eager.standard.info import namespace  # few programs ask
-
-        return namespace(api_version)
-
     def __dlpack__(self, **keywords: Any) -> Any:
         return self._exported().__dlpack__(**keywords)
 

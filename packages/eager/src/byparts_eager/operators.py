@@ -165,7 +165,6 @@ def _give_operators(cls: Any, make: Callable[[Op, str], Any]) -> None:
     cls.__invert__ = _invert
     cls.__pos__ = lambda self: self
     cls.__hash__ = object.__hash__
-    cls.__array_ufunc__ = Array.__array_ufunc__
     cls.apply = staticmethod(apply)
 
 

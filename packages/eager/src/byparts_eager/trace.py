@@ -130,7 +130,7 @@ class Frame:
         return graph_of(*graph.rows())
 
     def _inside(self, frame: Optional[Frame]) -> bool:
-        """Whether this is traced inside `frame`: a body, or a call whose shapes are looked for."""
+        """Whether the function is traced inside `frame`: a body, or shapes that are sought."""
         if frame is None or self.outer is None:
             return False
         return self.outer is frame or self.outer._inside(frame)

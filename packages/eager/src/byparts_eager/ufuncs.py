@@ -29,7 +29,7 @@ _REDUCTIONS = {
 def apply_ufunc(
     ufunc: Any, method: str, inputs: tuple[Any, ...], keywords: Mapping[str, Any]
 ) -> Any:
-    """What `ufunc` of NumPy means on these inputs, one of which is an array or traced.
+    """The result of a `ufunc` of NumPy on these inputs, one of which is an array or traced.
 
     Raises:
         TypeError: there is no op for it, or it is asked to write into an array of NumPy.

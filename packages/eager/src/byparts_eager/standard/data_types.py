@@ -28,7 +28,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class FloatLimits:
-    """What a float dtype holds; what `finfo` gives."""
+    """The numbers of a float dtype; `finfo` gives it."""
 
     bits: int
     eps: float
@@ -40,7 +40,7 @@ class FloatLimits:
 
 @dataclass(frozen=True)
 class IntegerLimits:
-    """What an integer dtype holds; what `iinfo` gives."""
+    """The numbers of an integer dtype; `iinfo` gives it."""
 
     bits: int
     max: int

@@ -1,8 +1,9 @@
-"""What the standard asks of a namespace: its version, its dtypes, its devices."""
+"""Facts that the standard asks of a namespace: its version, its dtypes, its devices."""
 
 from __future__ import annotations
 
 import math
+import sys
 from types import ModuleType
 from typing import Any, Optional
 
@@ -24,21 +25,19 @@ def namespace(api_version: Optional[str] = None) -> ModuleType:
     Raises:
         ArgumentError: it is not of this version.
     """
-    import byparts_eager  # it imports this module
-
     if api_version is not None and api_version not in _VERSIONS:
         raise ArgumentError(
             f"api_version={api_version!r}: this namespace is of {__array_api_version__}, and holds "
             f"for {', '.join(_VERSIONS[:-1])}"
         )
-    return byparts_eager
+    return sys.modules[__name__.partition(".")[0]]  # it imports this module
 
 
 class Info:
-    """What `__array_namespace_info__()` gives."""
+    """The result of `__array_namespace_info__()`."""
 
     def capabilities(self) -> dict[str, Any]:
-        """What arrays can do; traced values have neither of the first two."""
+        """The abilities of arrays; traced values have neither of the first two."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> str:
@@ -69,5 +68,5 @@ def _starts(device: str) -> bool:
 
 
 def __array_namespace_info__() -> Info:  # noqa: N807  # the standard's name
-    """What this namespace has."""
+    """The facts of this namespace."""
     return Info()

@@ -1,4 +1,4 @@
-"""Where elements are: extremes, order, sorted rows, and sets of values.
+"""Places of elements: extremes, order, sorted rows, and sets of values.
 
 `nonzero` and `unique_*` give shapes that depend on data, so they take arrays alone.
 """
@@ -19,7 +19,7 @@ from byparts_graph_ir import GraphError, Value
 
 
 class UniqueAll(NamedTuple):
-    """What `unique_all` gives."""
+    """The result of `unique_all`."""
 
     values: Any
     indices: Any
@@ -28,14 +28,14 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
-    """What `unique_counts` gives."""
+    """The result of `unique_counts`."""
 
     values: Any
     counts: Any
 
 
 class UniqueInverse(NamedTuple):
-    """What `unique_inverse` gives."""
+    """The result of `unique_inverse`."""
 
     values: Any
     inverse_indices: Any
@@ -52,7 +52,7 @@ def argmin(x: Any, /, *, axis: Optional[int] = None, keepdims: bool = False) -> 
 
 
 def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """How many elements (i64) are not zero along these axes, or in all."""
+    """The number of elements (i64) that are not zero along these axes, or in all."""
     return _sum(ops.cast(truth(asarray(x)), "i64"), axis=axis, keepdims=keepdims)
 
 
