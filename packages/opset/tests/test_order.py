@@ -1,5 +1,7 @@
 """Sorting, picking along an axis, searching: values of NumPy, gradients of differences."""
 
+from typing import Literal
+
 import numpy as np
 import pytest
 from numeric import call, check_gradient
@@ -65,7 +67,7 @@ def test_equal_indices_add_up() -> None:
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_searchsorted_is_that_of_numpy(side: str) -> None:
+def test_searchsorted_is_that_of_numpy(side: Literal["left", "right"]) -> None:
     """With a sorter, and for each row its own."""
     row = np.array([4, 1, 3, 3], np.float32)
     order = np.argsort(row)

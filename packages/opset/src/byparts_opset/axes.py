@@ -141,9 +141,9 @@ class Reverse(Op):
             yield Sample(cls(axes), (TensorType("f32", shape),))
 
 
-def reverse(x: Value, axes: int | Iterable[int]) -> Value:
-    """Reverse the order of the elements along each of these axes."""
-    return Reverse(given_axes("reverse", axes, x))(x)
+def reverse(x: Value, axis: int | Iterable[int]) -> Value:
+    """Reverse the order of the elements along an axis, or each of several."""
+    return Reverse(given_axes("reverse", axis, x))(x)
 
 
 class BroadcastTo(Op):
