@@ -47,7 +47,7 @@ class Network:
         w, b, v, c = self.weights
         hidden = ops.tanh(ops.matmul(self.x, w) + b)
         logits = ops.matmul(hidden, v) + c
-        self.loss = -ops.mean(ops.sum(ops.log_softmax(logits) * self.y, axes=(1,)))
+        self.loss = -ops.mean(ops.sum(ops.log_softmax(logits) * self.y, axis=(1,)))
 
     def step(self, rate: float = 0.5) -> Graph:
         """(x, y, weights, velocities) -> (loss, new weights, new velocities)."""

@@ -42,7 +42,7 @@ def condition(x: Value, k: Value) -> Value:
 
 
 def column_sums(x: Value, k: Value) -> Value:
-    return ops.sum(quotient(x, k), axes=(0,))
+    return ops.sum(quotient(x, k), axis=(0,))
 
 
 def region(make: Made) -> RegionLoops:

@@ -64,7 +64,11 @@ def called(function: Callable[..., Any], sample: Sample) -> Any:
     if (arrange := _ARRANGED.get(op.name)) is not None:
         return function(*arrange(op, inputs))
     taken = () if isinstance(function, Op) else signature(function).parameters
-    return function(*inputs, **{name: getattr(op, name) for name in taken if hasattr(op, name)})
+    given = {name: getattr(op, name) for name in taken if hasattr(op, name)}
+    if "axis" in taken and "axis" not in given:  # where the op says how many last axes, or which
+        axes: Any = getattr(op, "axes")  # noqa: B009  # ops of other families have none
+        given["axis"] = tuple(range(-axes, 0)) if isinstance(axes, int) else axes
+    return function(*inputs, **given)
 
 
 def _position(result: Value) -> int:

@@ -98,6 +98,29 @@ def test_what_is_of_another_kind_is_refused(options: dict[str, Any], message: st
         taken(**{"x": X, **options})
 
 
+@checked
+def summed(x: Value, axis: Axes = None, keepdims: bool = False) -> tuple[Any, ...]:
+    """What it was given."""
+    return (axis, keepdims)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dim": 1}, "summed has no argument 'dim': write axis=1$"),
+        ({"keepdim": True}, "summed has no argument 'keepdim': write keepdims=True$"),
+        ({"kepdims": True}, "summed has no argument 'kepdims': write keepdims=True$"),
+        ({"colour": 3}, "summed has no argument 'colour'; it takes x, axis, keepdims$"),
+        ({"axis": 0, "axes": 1}, "summed: 'axes' is 'axis', which is given twice$"),
+    ],
+)
+def test_the_names_of_others_are_told(options: dict[str, Any], message: str) -> None:
+    """In one sentence that can be pasted; `axes`, as ops call their field, is taken."""
+    with pytest.raises(ArgumentError, match=message):
+        summed(X, **options)
+    assert summed(X, axes=(0, 1), keepdims=True) == ((0, 1), True)  # type: ignore[call-arg]
+
+
 def test_what_is_not_understood_is_taken() -> None:
     assert taken(X, unknown=object()) == (None, 0.0, False, "f32", None)
 

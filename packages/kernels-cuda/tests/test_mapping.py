@@ -131,7 +131,7 @@ def test_sums_of_fewer_rounds_than_a_part_has(number: int) -> None:
 def test_a_sum_of_all_beside_sums_of_columns(dims: tuple[int, int]) -> None:
     """One loop over rows and columns: the columns are rounds of the one, elements of the other."""
     x = Input(TensorType("f32", dims))
-    columns = ops.sum(x, axes=(0,))
+    columns = ops.sum(x, axis=(0,))
     outputs = [ops.min(x), columns, columns - ops.max(columns)]
 
     _check_region(Graph.of([x], outputs), 0)

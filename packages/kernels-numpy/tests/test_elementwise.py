@@ -11,10 +11,11 @@ from numeric import ops_of
 from byparts_graph_ir import Node, Op, Sample, Value
 from byparts_opset.binary import Floordiv, Mod, Pow
 from byparts_opset.dtypes import numpy_dtype
+from byparts_opset.signs import NextAfter
 
 MODULES = (
     *("activation", "binary", "cast", "compare", "error_function", "hyperbolic"),
-    *("logic", "rounding", "select", "trigonometric", "unary"),
+    *("logic", "rounding", "select", "signs", "trigonometric", "unary"),
 )
 OPS = ops_of(*MODULES)
 SAMPLES = [s for op in OPS for s in op.samples()]
@@ -123,3 +124,12 @@ def test_integers_at_their_edges(op: Op, dtype: type[np.integer[Any]], into: int
     x, y = (np.ascontiguousarray(a) for a in np.meshgrid(edges, edges))
 
     np.testing.assert_array_equal(op.evaluate(x, y)[0], kernel(op, x, y, into=into)[0], strict=True)
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "f32", "f64"])
+def test_the_next_number_is_exactly_that(dtype: str) -> None:
+    """The kit, which allows some units, would not see another one."""
+    x, y = (np.array(a, numpy_dtype(dtype)) for a in ([1, -1, 0, 3], [2, np.inf, -1, 3]))
+    (found,) = kernel(NextAfter(), x, y)
+
+    np.testing.assert_array_equal(found, np.nextafter(x, y))

@@ -32,6 +32,7 @@ def same(op: Op, *inputs: Array) -> None:
         *(ops.Sign(), ops.IsNan(), ops.IsInf(), ops.IsFinite(), ops.Relu(), ops.Clip(-1, 1)),
         *(ops.Softplus(), ops.Silu(), ops.Elu(), ops.LogSumExp(None), ops.Max(None)),
         *(ops.ArgMax(None), ops.ArgMin(None), ops.TopK(3), ops.Round(), ops.Cast("bool")),
+        *(ops.Sort(), ops.Sort(0, True), ops.ArgSort(), ops.ArgSort(0, True), ops.CumProd(0)),
     ],
     ids=str,
 )
@@ -242,3 +243,12 @@ def test_choices_of_single_numbers_by_bits(shapes: tuple[tuple[int, ...], ...]) 
     x, y = (np.full(s, v, np.float32) for s, v in zip(shapes, (2.5, -1.0), strict=True))
 
     same(ops.Select(), c, x, y)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_the_next_number_is_exactly_that(dtype: str) -> None:
+    """The kit, which allows some units, would not see another one."""
+    x, y = np.array([1, -1, 0.5, 3], dtype), np.array([2, INFINITE, -1, 3], dtype)
+    (found,) = kernel(ops.NextAfter(), x, y)
+
+    np.testing.assert_array_equal(found, np.nextafter(x, y))

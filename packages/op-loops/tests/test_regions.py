@@ -114,7 +114,7 @@ def test_what_two_loops_read_is_kept_where_it_is_complete() -> None:
     """Of t = sigmoid(x) * x + y, which a mean over rows and the output read, t itself is kept."""
     x, y = input_of(4, 40), input_of(4, 40)
     t = ops.sigmoid(x) * x + y
-    graph = Graph.of([x, y], [t - ops.sum(t, axes=(1,), keepdims=True)])
+    graph = Graph.of([x, y], [t - ops.sum(t, axis=(1,), keepdims=True)])
     text = str(RegionLoops(graph).func)
 
     assert text.count("sigmoid") == 1 + 1  # where t is stored, and where it is summed

@@ -49,6 +49,18 @@ def test_operators_on_bools_are_the_logic_ops() -> None:
     assert computed(x, ~x, [True, False]) == [False, True]
 
 
+@pytest.mark.parametrize("dtype", ["i8", "i32", "i64", "u8"])
+def test_shifts_of_too_many_bits_leave_only_the_sign(dtype: str) -> None:
+    """Also by a negative number of them, as in NumPy."""
+    signed = dtype != "u8"
+    by = ops.constant(np.array([1, 100, -1 if signed else 255], numpy_dtype(dtype)))
+    x, low = given(dtype, 3), -7 if signed else 7
+    rest = -1 if signed else 0
+
+    assert computed(x, ops.shift_left(x, by), [low] * 3) == [2 * low, 0, 0]
+    assert computed(x, ops.shift_right(x, by), [low] * 3) == [low >> 1, rest, rest]
+
+
 def test_floats_have_no_bits() -> None:
     x = given("f32", 2)
 

@@ -19,7 +19,7 @@ def test_each_row_is_normalised_then_scaled() -> None:
     gamma = RANDOM.normal(size=(3, 4))
 
     one = call(lambda x, g, b: layer_norm(x, g, b, epsilon=0.0), X, GAMMA, BETA)
-    two = call(lambda x, g, b: layer_norm(x, g, b, axes=2, epsilon=0.0), X, gamma, gamma)
+    two = call(lambda x, g, b: layer_norm(x, g, b, axis=(-2, -1), epsilon=0.0), X, gamma, gamma)
 
     np.testing.assert_allclose(one, rows * GAMMA + BETA)
     np.testing.assert_allclose(two, pages * gamma + gamma)
@@ -64,10 +64,12 @@ def test_decompositions_agree() -> None:
 def test_parameters_have_the_shape_of_the_last_axes() -> None:
     """Forwards an error, backwards what finds them."""
     x, wrong, gamma = (Input(TensorType("f32", s)) for s in (("n", 3, 4), (3,), None))
-    graph = Graph.of((x, gamma), [layer_norm(x, gamma, gamma, axes=2)])
+    graph = Graph.of((x, gamma), [layer_norm(x, gamma, gamma, axis=(-2, -1))])
 
     assert infer_inputs(graph)[1] == TensorType("f32", (3, 4))
     with pytest.raises(ShapeError, match=r"layer_norm: x is f32\[n,3,4\], .* so 4 meets 3"):
         layer_norm(x, wrong, wrong)
-    with pytest.raises(ShapeError, match="layer_norm: 4 last axes of"):
-        layer_norm(x, wrong, wrong, axes=4)
+    with pytest.raises(ShapeError, match=r"layer_norm: 4 last axes of f32\[n,3,4\], which has 3"):
+        LayerNorm(4)(x, wrong, wrong)
+    with pytest.raises(ShapeError, match=r"normalises over last axes, got axis 1 of f32\[n,3,4\]"):
+        layer_norm(x, wrong, wrong, axis=1)

@@ -53,7 +53,7 @@ def test_second_gradients_of_norms_of_zeros_are_zero(order: float) -> None:
 @pytest.mark.parametrize("correction", [0, 1])
 def test_deviations_of_equal_numbers_have_no_gradient(correction: int) -> None:
     """0 beside what other rows have, to the second order."""
-    x, given = np.array([[1.0, 1, 1], [1, 2, 3]]), partial(std, axes=1, correction=correction)
+    x, given = np.array([[1.0, 1, 1], [1, 2, 3]]), partial(std, axis=1, correction=correction)
     root = np.sqrt(2.0 * (3 - correction))
 
     np.testing.assert_allclose(np.std(x, axis=1, ddof=correction), call(given, x))

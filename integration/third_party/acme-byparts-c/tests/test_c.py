@@ -101,10 +101,10 @@ def test_a_softmax_is_one_region_of_three_passes() -> None:
     "program",
     [
         lambda x: ops.relu(x * 2) + x,
-        lambda x: x * ops.sum(x) + ops.sum(x, axes=0 if x.ndim else None),
-        lambda x: ops.mean(ops.square(x - ops.mean(x, axes=-1 if x.ndim else None, keepdims=True))),
-        lambda x: ops.sum(x, axes=-1 if x.ndim else None) * 2 - 1,
-        lambda x: ops.max(x) - ops.min(x, axes=0 if x.ndim else None),
+        lambda x: x * ops.sum(x) + ops.sum(x, axis=0 if x.ndim else None),
+        lambda x: ops.mean(ops.square(x - ops.mean(x, axis=-1 if x.ndim else None, keepdims=True))),
+        lambda x: ops.sum(x, axis=-1 if x.ndim else None) * 2 - 1,
+        lambda x: ops.max(x) - ops.min(x, axis=0 if x.ndim else None),
         lambda x: ops.where(x > 0, ops.exp(x), ops.tanh(x)) / ops.sum(ops.abs(x)),
     ],
 )
@@ -139,7 +139,7 @@ def test_the_loss_of_a_classifier_and_its_gradient_are_one_region() -> None:
 def test_what_is_known_after_the_last_row_ends_a_region() -> None:
     """The sum of the columns is an output; what reads it is another region."""
     x = given_value(30, 70)
-    y = ops.sum(ops.tanh(x), axes=0)
+    y = ops.sum(ops.tanh(x), axis=0)
     fused = fitted(Graph.of((x,), (ops.exp(y) - y,)))
 
     assert ops_of(fused) == [["tanh", "sum"], ["exp", "sub"]]
@@ -203,12 +203,12 @@ def test_a_row_of_workspace_for_what_a_later_pass_reads() -> None:
 def test_an_output_may_overwrite_what_is_read_no_more() -> None:
     """x is read in the last pass of x / sum(x), and y in the first only: of x - y * sum(x y)."""
     x, y = given_value(5, 8), given_value(5, 8)
-    scaled = x / ops.sum(x, axes=-1, keepdims=True)
-    both = x - ops.sum(x * y, axes=-1, keepdims=True)
+    scaled = x / ops.sum(x, axis=-1, keepdims=True)
+    both = x - ops.sum(x * y, axis=-1, keepdims=True)
 
     assert kernel_of(Graph.of((x,), (scaled,))).inplace == ((0, 0),)
     assert kernel_of(Graph.of((x, y), (both,))).inplace == ((0, 0), (1, 0))
-    assert kernel_of(Graph.of((x,), (ops.sum(x, axes=0),))).inplace == ()
+    assert kernel_of(Graph.of((x,), (ops.sum(x, axis=0),))).inplace == ()
     first = Graph.of((x,), (ops.tanh(x), scaled))
     assert kernel_of(first).inplace == ((0, 1),)  # tanh x is written while x is still to be read
 
@@ -265,7 +265,7 @@ def training(backends: tuple[Any, ...]) -> tuple[list[float], list[Any]]:
     state = [w, b]
     moments = [Input(v.type) for v in (w, b, w, b)]
     rate, step = Input(TensorType("f32", ())), Input(TensorType("f32", ()))
-    gradients = [ops.matmul(x, dlogits, transpose_a=True), ops.sum(dlogits, axes=0)]
+    gradients = [ops.matmul(x, dlogits, transpose_a=True), ops.sum(dlogits, axis=0)]
     new = ops.Adam(2).outputs_of(*state, *moments, *gradients, rate, step)
     inputs = (x, t, rate, step, *state, *moments)
     store = Store()
@@ -367,9 +367,9 @@ def explained(program: Any) -> str:
 def test_programs_have_stretches() -> None:
     """A wide product is NumPy's; before and behind it, two regions each are one call."""
     x, w = given_value(40, 40), given_value(40, 40)
-    y = ops.sum(ops.tanh(x), axes=0) * x
+    y = ops.sum(ops.tanh(x), axis=0) * x
     z = y @ w
-    graph = Graph.of((x, w), (ops.sum(ops.exp(z), axes=0) - z,))
+    graph = Graph.of((x, w), (ops.sum(ops.exp(z), axis=0) - z,))
     program = build(graph, backends=(C, NUMPY), order=None)
     arrays = random(40, 40) / 9, random(40, 40) / 9
 

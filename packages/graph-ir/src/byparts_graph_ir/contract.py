@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Convert: TypeAlias = Callable[[Any], Any]  # the value, or as Python has it, or `_WRONG`
 
 _WRONG = object()
+_TAKES_ANY_NAME = 0x08  # `inspect.CO_VARKEYWORDS`
 
 
 def checked(function: F, package: str = "") -> F:
@@ -55,6 +56,10 @@ def checked(function: F, package: str = "") -> F:
                 args = (*args[:i], _taken(new, callee, name, old), *args[i + 1 :])
         for name, old in kwargs.items():
             convert = converters[name]
+            if convert is _unknown:
+                from byparts_graph_ir.spellings import spelled  # only for a mistake or an alias
+
+                return call(*args, **spelled(callee.__name__, converters.names, kwargs))
             if convert is not None and (new := convert(old)) is not old:
                 kwargs[name] = _taken(new, callee, name, old)
         return function(*args, **kwargs)
@@ -70,18 +75,26 @@ def checked(function: F, package: str = "") -> F:
 class _Converters(dict[str, "Convert | None"]):
     """By argument, of those that were given so far: most are left out in most programs."""
 
-    __slots__ = ("function",)
+    __slots__ = ("function", "names")
 
     def __init__(self, function: Any) -> None:
+        code = function.__code__
         self.function = function
+        self.names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
     def __missing__(self, name: str) -> Convert | None:
-        function, code = self.function, self.function.__code__
-        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        annotation = function.__annotations__.get(name) if name in names else None
+        function = self.function
+        if name not in self.names and not function.__code__.co_flags & _TAKES_ANY_NAME:
+            return _unknown
+        annotation = function.__annotations__.get(name) if name in self.names else None
         scope = function.__globals__
         self[name] = converter = annotation and _converter(name, str(annotation), scope)
         return converter
+
+
+def _unknown(value: Any) -> Any:
+    """The converter of a name that the function does not have."""
+    return value
 
 
 def _taken(new: Any, function: Any, name: str, old: object) -> Any:

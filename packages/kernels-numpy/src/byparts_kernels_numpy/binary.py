@@ -29,7 +29,17 @@ from byparts_opset.binary import (
 )
 from byparts_opset.compare import Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual
 from byparts_opset.dtypes import Array
-from byparts_opset.logic import BitwiseAnd, BitwiseOr, BitwiseXor, LogicalAnd, LogicalOr, LogicalXor
+from byparts_opset.logic import (
+    BitwiseAnd,
+    BitwiseOr,
+    BitwiseXor,
+    LogicalAnd,
+    LogicalOr,
+    LogicalXor,
+    ShiftLeft,
+    ShiftRight,
+)
+from byparts_opset.signs import CopySign, NextAfter
 
 CALLS: dict[type[Op], Callable[..., Any]] = {
     **{Add: np.add, Sub: np.subtract, Mul: np.multiply, Div: np.true_divide},
@@ -38,6 +48,8 @@ CALLS: dict[type[Op], Callable[..., Any]] = {
     **{Greater: np.greater, GreaterEqual: np.greater_equal},
     **{LogicalAnd: np.logical_and, LogicalOr: np.logical_or, LogicalXor: np.logical_xor},
     **{BitwiseAnd: np.bitwise_and, BitwiseOr: np.bitwise_or, BitwiseXor: np.bitwise_xor},
+    **{ShiftLeft: np.left_shift, ShiftRight: np.right_shift},
+    **{CopySign: np.copysign, NextAfter: np.nextafter},
 }
 
 

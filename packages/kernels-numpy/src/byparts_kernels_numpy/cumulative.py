@@ -1,7 +1,8 @@
-"""Running sums: one accumulation, from views that are turned round or one step apart.
+"""Running sums and products: one accumulation, of views that are turned round or one step apart.
 
-Long ones are accumulated in blocks, each of which begins at 0, and what stands before each block is
-added in f64: the error is at most BLOCK roundings of the sum of sizes.
+Long sums are accumulated in blocks, each of which begins at 0, and what stands before each block is
+added in f64: the error is at most BLOCK roundings of the sum of sizes.  What is linear in the
+element before takes two calls for each slice.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from byparts_kernels_numpy.plain import LONGEST, in_turn, plain
 from byparts_kernels_numpy.reduce import BLOCK
 from byparts_kernels_numpy.table import kernels
 from byparts_kernels_numpy.workspace import empty
-from byparts_opset.cumulative import CumSum
+from byparts_opset.cumulative import CumProd, CumSum, LinearRecurrence
 from byparts_opset.dtypes import Array
 
 
@@ -25,12 +26,50 @@ from byparts_opset.dtypes import Array
 def cumsum(
     op: CumSum, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
 ) -> Run:
-    x, y = (np.moveaxis(a, op.axis, 0) for a in (*inputs, *outputs))
-    if op.reverse:
-        x, y = x[::-1], y[::-1]
+    x, y = _from_the_start(op, *inputs, *outputs)
     if not op.exclusive:
         return _running(x, y, workspace)
     return in_turn([partial(np.copyto, y[:1], 0), _running(x[:-1], y[1:], workspace)])
+
+
+@kernels.on(CumProd, workspace=True)
+@plain
+def cumprod(
+    op: CumProd, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
+    x, y = _from_the_start(op, *inputs, *outputs)
+    if not op.exclusive:
+        return partial(np.multiply.accumulate, x, 0, None, y)
+    products = partial(np.multiply.accumulate, x[:-1], 0, None, y[1:])
+    return in_turn([partial(np.copyto, y[:1], 1), products])
+
+
+@kernels.on(LinearRecurrence, workspace=True)
+@plain
+def linear_recurrence(
+    op: LinearRecurrence, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
+    a, b, y = _from_the_start(op, *inputs, *outputs)
+    if y.size == 0:
+        return lambda: None
+    if op.exclusive:
+        return in_turn([partial(np.copyto, y[:1], 0), partial(_recur, a[:-1], b[:-1], y)])
+    first = partial(np.multiply, a[:1], 0, y[:1]), partial(np.add, y[:1], b[:1], y[:1])
+    return in_turn([*first, partial(_recur, a[1:], b[1:], y)])
+
+
+def _recur(a: Array, b: Array, y: Array) -> None:
+    """y[i] = a[i] * y[i - 1] + b[i] of what `linear_recurrence` has left to do."""
+    for i in range(len(a)):
+        here = y[i + 1 : i + 2]  # a view also of a line
+        np.multiply(a[i : i + 1], y[i : i + 1], here)
+        np.add(here, b[i : i + 1], here)
+
+
+def _from_the_start(op: CumSum | CumProd | LinearRecurrence, *arrays: Array) -> tuple[Array, ...]:
+    """Views with the axis in front, turned round where it starts at the end."""
+    views = (np.moveaxis(a, op.axis, 0) for a in arrays)
+    return tuple(v[::-1] if op.reverse else v for v in views)
 
 
 def _running(x: Array, y: Array, workspace: Workspace) -> Run:

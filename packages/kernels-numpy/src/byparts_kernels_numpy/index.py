@@ -1,4 +1,4 @@
-"""Picking rows, adding them back, assigning them.
+"""Picking rows or single elements, adding them back, assigning them.
 
 Indices are checked first, in one pass, then trusted.
 """
@@ -16,6 +16,7 @@ from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.plain import BLOCK_BYTES, LONGEST, in_turn, plain
 from byparts_kernels_numpy.table import allocates, kernels
 from byparts_kernels_numpy.workspace import empty, kept
+from byparts_opset.along_axis import AddAlongAxis, TakeAlongAxis
 from byparts_opset.argmax import TopK
 from byparts_opset.dtypes import Array
 from byparts_opset.index import Gather, InRange, Scatter, ScatterAdd, check_range
@@ -25,6 +26,7 @@ _SMALL = 1 << 20  # elements, of which a copy in f64 takes little memory
 
 
 allocates[ScatterAdd] = "`np.add.at` buffers up to 8192 positions"
+allocates[AddAlongAxis] = allocates[ScatterAdd]
 allocates[Scatter] = "NumPy's assignment by indices makes an iterator"
 allocates[TopK] = "NumPy's sort gives a new array"
 
@@ -45,6 +47,25 @@ def scatter_add(
     op: ScatterAdd, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
 ) -> Run:
     return _scatter_add(op, inputs[:2], outputs, workspace)  # nobody may read the third
+
+
+@kernels.on(TakeAlongAxis, workspace=True)
+@plain
+def take_along_axis(
+    op: TakeAlongAxis, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
+    (x, indices), (y,) = inputs, outputs
+    checked, index = _checked(op, indices, x.shape[op.axis], workspace)
+    place, steps = _places(index, x.shape, op.axis, workspace)
+    pick = partial(x.reshape(-1).take, place.reshape(-1), 0, y.reshape(-1), "clip")
+    return in_turn([checked, *steps, pick] if y.size else [checked])
+
+
+@kernels.on(AddAlongAxis, workspace=True)
+def add_along_axis(
+    op: AddAlongAxis, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
+    return _add_along_axis(op, inputs[:2], outputs, workspace)  # nobody may read the third
 
 
 @kernels.on(Scatter, workspace=True)
@@ -73,7 +94,10 @@ def top_k(op: TopK, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
 
 
 def _checked(
-    op: Gather | Scatter | ScatterAdd, indices: Array, size: int, workspace: Workspace
+    op: Gather | Scatter | ScatterAdd | TakeAlongAxis | AddAlongAxis,
+    indices: Array,
+    size: int,
+    workspace: Workspace,
 ) -> tuple[Run, Array]:
     """A step that checks the indices, and brings them into the array given beside it.
 
@@ -102,11 +126,8 @@ def _scatter_add(
     Many numbers, which may all go to one place, are added up in f64 where y is small.
     """
     (indices, updates), (result,) = inputs, outputs
-    wide = result.itemsize == 4 and result.dtype.kind == "f" and result.size <= _SMALL
-    wide = wide and indices.size > LONGEST
-    y = empty(workspace, result.shape, np.float64) if wide else result
+    y, finish = _sums(indices, result, workspace)
     axis = op.axis % y.ndim
-    finish = [partial(np.copyto, result, y, casting="same_kind")] if wide else []
     outer, size, inner = prod(y.shape[:axis]), y.shape[axis], prod(y.shape[axis + 1 :])
     checked, index = _checked(op, indices, size, workspace)
     zero = partial(np.copyto, y, 0)
@@ -114,19 +135,49 @@ def _scatter_add(
         rows, into = updates.reshape(-1, inner), y.reshape(size, inner)
         adds = _in_pieces(_add_rows, into, index.reshape(-1), rows, workspace)
         return in_turn([checked, zero, *adds, *finish])
-    place = empty(workspace, (outer, index.size, inner), np.intp)
-    start = kept(workspace, np.arange(outer)[:, None, None] * (size * inner) + np.arange(inner))
+    line = index.reshape(*(1,) * axis, -1, *(1,) * (y.ndim - axis - 1))
+    place, steps = _places(line, y.shape, axis, workspace)
     flat = y.reshape(-1), place.reshape(-1), updates.reshape(-1)
-    return in_turn(
-        [
-            checked,
-            zero,
-            partial(np.multiply, index.reshape(1, -1, 1), inner, place),
-            partial(np.add, place, start, place),
-            *_in_pieces(np.add.at, *flat, workspace),
-            *finish,
-        ]
-    )
+    return in_turn([checked, zero, *steps, *_in_pieces(np.add.at, *flat, workspace), *finish])
+
+
+@plain
+def _add_along_axis(
+    op: AddAlongAxis, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
+    (indices, updates), (result,) = inputs, outputs
+    y, finish = _sums(indices, result, workspace)
+    checked, index = _checked(op, indices, y.shape[op.axis], workspace)
+    place, steps = _places(index, y.shape, op.axis, workspace)
+    flat = y.reshape(-1), place.reshape(-1), updates.reshape(-1)
+    adds = _in_pieces(np.add.at, *flat, workspace)
+    return in_turn([checked, partial(np.copyto, y, 0), *steps, *adds, *finish])
+
+
+def _sums(indices: Array, result: Array, workspace: Workspace) -> tuple[Array, list[Run]]:
+    """Where sums are made, and the steps that bring them into the result."""
+    wide = result.itemsize == 4 and result.dtype.kind == "f" and result.size <= _SMALL
+    if not wide or indices.size <= LONGEST:
+        return result, []
+    y = empty(workspace, result.shape, np.float64)
+    return y, [partial(np.copyto, result, y, casting="same_kind")]
+
+
+def _places(
+    index: Array, shape: Sequence[int], axis: int, workspace: Workspace
+) -> tuple[Array, list[Run]]:
+    """Flat positions in an array of this shape, and the steps that make them.
+
+    `index` has an index along `axis` for each of them, or is broadcast along the other axes.
+    """
+    axis %= len(shape)
+    outer, size, inner = prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
+    before, count, behind = index.shape[:axis], index.shape[axis], index.shape[axis + 1 :]
+    lines = index.reshape(prod(before), count, prod(behind))
+    place = empty(workspace, (outer, count, inner), np.intp)
+    start = kept(workspace, np.arange(outer)[:, None, None] * (size * inner) + np.arange(inner))
+    by_rows, first = partial(np.multiply, lines, inner, place), partial(np.add, place, start, place)
+    return place, [by_rows, first]
 
 
 def _in_pieces(

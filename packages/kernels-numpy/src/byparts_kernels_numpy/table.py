@@ -26,11 +26,11 @@ kernels: Table[KernelRule] = Table.lazily(
     "byparts_kernels_numpy",
     "byparts_opset",
     constant="constant identity",
-    unary="unary trigonometric cast compare logic",
+    unary="unary trigonometric cast compare logic signs",
     error_function="error_function",
     activation="activation gelu",
     activation_gradient="activation gelu",
-    binary="binary compare logic",
+    binary="binary compare logic signs",
     select="select",
     matmul="matmul",
     conv2d="conv2d",
@@ -48,7 +48,8 @@ kernels: Table[KernelRule] = Table.lazily(
     argmax="argmax",
     cumulative="cumulative",
     copies="axes join pad reshape slicing",
-    index="argmax index",
+    index="along_axis argmax index",
+    order="order",
 )
 allocates: dict[type[Op], str] = {}  # op -> why its kernel allocates at each run
 

@@ -31,6 +31,7 @@ from byparts_kernels_torch import (
     layer_norm,
     matmul,
     optimizer,
+    order,
     pool,
     pool_indices,
     random,
@@ -48,7 +49,7 @@ from byparts_kernels_torch.join import join
 # yours here.
 MODULES = (
     *(constant, unary, activation, binary, select, matmul, random),
-    *(reduce, argmax, cumulative, copies, index),
+    *(reduce, argmax, cumulative, copies, index, order),
     *(activation_gradient, softmax, cross_entropy, optimizer, conv2d),
     *(pool, pool_indices, add_matmul, add_mul, batch_norm, layer_norm, attention),
 )

@@ -27,7 +27,17 @@ from byparts_opset.binary import (
     Sub,
 )
 from byparts_opset.compare import Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual
-from byparts_opset.logic import BitwiseAnd, BitwiseOr, BitwiseXor, LogicalAnd, LogicalOr, LogicalXor
+from byparts_opset.logic import (
+    BitwiseAnd,
+    BitwiseOr,
+    BitwiseXor,
+    LogicalAnd,
+    LogicalOr,
+    LogicalXor,
+    ShiftLeft,
+    ShiftRight,
+)
+from byparts_opset.signs import CopySign, NextAfter
 
 one_call(
     {
@@ -38,6 +48,8 @@ one_call(
         **{LogicalAnd: torch.logical_and, LogicalOr: torch.logical_or},
         **{LogicalXor: torch.logical_xor, BitwiseAnd: torch.bitwise_and},
         **{BitwiseOr: torch.bitwise_or, BitwiseXor: torch.bitwise_xor},
+        **{ShiftLeft: torch.bitwise_left_shift, ShiftRight: torch.bitwise_right_shift},
+        **{CopySign: torch.copysign, NextAfter: torch.nextafter},
     }
 )
 

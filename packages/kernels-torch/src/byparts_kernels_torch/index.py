@@ -1,4 +1,4 @@
-"""Picking rows, adding them back, assigning them, one-hot rows, and the greatest of a row.
+"""Picking rows or elements, adding them back, assigning rows, one-hot rows, the greatest of a row.
 
 On the CPU torch checks each index and raises; we say which one it was.  On a GPU an index out of
 range is an assertion of the device, which ends the process: to ask first would wait for the device.
@@ -17,9 +17,11 @@ from byparts_kernels_torch.elementwise import filled, nothing, number
 from byparts_kernels_torch.table import Tensor, Tensors, allocates, kernels, same_memory
 from byparts_kernels_torch.wide import in_turn, widened
 from byparts_kernels_torch.workspace import counted, scratch
+from byparts_opset.along_axis import AddAlongAxis, TakeAlongAxis
 from byparts_opset.argmax import TopK
 from byparts_opset.index import Gather, InRange, OneHot, Scatter, ScatterAdd, check_range
 
+Indexing = Union[Gather, Scatter, ScatterAdd, TakeAlongAxis, AddAlongAxis]
 WIDE = (torch.int32, torch.int64)  # the integers that torch indexes with
 
 allocates[TopK] = "torch's sort makes its indices anew"
@@ -38,6 +40,24 @@ def gather(op: Gather, inputs: Tensors, outputs: Tensors, workspace: Workspace) 
 @kernels.on(ScatterAdd, workspace=True)
 def scatter_add(op: ScatterAdd, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     return _scatter_add(op, inputs[:2], outputs, workspace)  # nobody may read the third
+
+
+@kernels.on(TakeAlongAxis, workspace=True)
+@dense
+def take_along_axis(
+    op: TakeAlongAxis, inputs: Tensors, outputs: Tensors, workspace: Workspace
+) -> Run:
+    (x, indices), (y,) = inputs, outputs
+    index, steps = _wide(indices, workspace)
+    pick = partial(torch.gather, x, op.axis, index, out=y)
+    return in_turn([*steps, _checked(op, pick, indices, x.shape[op.axis])])
+
+
+@kernels.on(AddAlongAxis, workspace=True)
+def add_along_axis(
+    op: AddAlongAxis, inputs: Tensors, outputs: Tensors, workspace: Workspace
+) -> Run:
+    return _add_along_axis(op, inputs[:2], outputs, workspace)  # nobody may read the third
 
 
 @kernels.on(Scatter, workspace=True)
@@ -112,6 +132,17 @@ def _scatter_add(op: ScatterAdd, inputs: Tensors, outputs: Tensors, workspace: W
     return in_turn([*steps, filled(y, 0), _checked(op, add, indices, y.shape[axis])])
 
 
+@widened
+@dense
+def _add_along_axis(
+    op: AddAlongAxis, inputs: Tensors, outputs: Tensors, workspace: Workspace
+) -> Run:
+    (indices, updates), (y,) = inputs, outputs
+    index, steps = _wide(indices, workspace)
+    add = partial(y.scatter_add_, op.axis, index, updates)
+    return in_turn([*steps, filled(y, 0), _checked(op, add, indices, y.shape[op.axis])])
+
+
 def _line(indices: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:
     """The indices as one axis of integers that torch indexes with, and the steps that make them."""
     if indices.dtype in WIDE:
@@ -122,10 +153,13 @@ def _line(indices: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:
 
 def _wide_line(indices: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:
     """`_line` in i64, the only indices that torch writes by."""
-    if indices.dtype == torch.int64:
-        return indices.view(-1), []
-    index, steps = _widely(indices, workspace)
+    index, steps = _wide(indices, workspace)
     return index.view(-1), steps
+
+
+def _wide(indices: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:
+    """The indices in i64, and the steps that make them."""
+    return (indices, []) if indices.dtype == torch.int64 else _widely(indices, workspace)
 
 
 def _widely(indices: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:
@@ -133,7 +167,7 @@ def _widely(indices: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:
     return index, [partial(index.copy_, indices)]
 
 
-def _checked(op: Union[Gather, Scatter, ScatterAdd], run: Run, indices: Tensor, size: int) -> Run:
+def _checked(op: Indexing, run: Run, indices: Tensor, size: int) -> Run:
     """The step, whose error on the host says which index it was."""
     if indices.device.type != "cpu":
         return run

@@ -16,6 +16,7 @@ from byparts_opset.cast import Cast
 from byparts_opset.compare import IsFinite, IsInf, IsNan
 from byparts_opset.error_function import Erf, Erfc, Erfinv
 from byparts_opset.logic import LogicalNot
+from byparts_opset.signs import SignBit
 from byparts_opset.trigonometric import (
     Acos,
     Acosh,
@@ -92,6 +93,11 @@ def sign(op: Sign, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> R
             partial(torch.where, unordered, x, signs, out=y),
         ]
     )
+
+
+@kernels.on(SignBit)
+def signbit(op: SignBit, inputs: Tensors, outputs: Tensors) -> Run:
+    return partial(torch.signbit, inputs[0], out=outputs[0])
 
 
 @kernels.on(IsNan)

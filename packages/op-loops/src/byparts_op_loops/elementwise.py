@@ -93,6 +93,7 @@ _EXPRESSIONS: dict[type[Op], Callable[..., Expr]] = {
     **{ops.LogicalXor: lambda x, y: x ^ y, ops.LogicalNot: lambda x: ~x},
     **{ops.BitwiseAnd: lambda x, y: x & y, ops.BitwiseOr: lambda x, y: x | y},
     **{ops.BitwiseXor: lambda x, y: x ^ y, ops.Select: _selected},
+    **{ops.ShiftLeft: lambda x, y: x << y, ops.ShiftRight: lambda x, y: x >> y},
     **{ops.Identity: lambda x: x, ops.StopGradient: lambda x: x},
 }
 for _kind, _function in _EXPRESSIONS.items():

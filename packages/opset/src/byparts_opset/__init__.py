@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from byparts_opset.activation import *  # noqa: F403
     from byparts_opset.add_matmul import *  # noqa: F403
+    from byparts_opset.along_axis import *  # noqa: F403
     from byparts_opset.argmax import *  # noqa: F403
     from byparts_opset.arithmetic import (
         lift as lift,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from byparts_opset.loop import *  # noqa: F403
     from byparts_opset.matmul import *  # noqa: F403
     from byparts_opset.optimizer import *  # noqa: F403
+    from byparts_opset.order import *  # noqa: F403
     from byparts_opset.pad import *  # noqa: F403
     from byparts_opset.pool import *  # noqa: F403
     from byparts_opset.prod import *  # noqa: F403
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     from byparts_opset.reshape import *  # noqa: F403
     from byparts_opset.scan import *  # noqa: F403
     from byparts_opset.select import *  # noqa: F403
+    from byparts_opset.signs import *  # noqa: F403
     from byparts_opset.slicing import *  # noqa: F403
     from byparts_opset.softmax import *  # noqa: F403
     from byparts_opset.trigonometric import *  # noqa: F403
@@ -98,9 +101,9 @@ if not TYPE_CHECKING:
             "greater greater_equal is_finite is_inf is_nan less less_equal not_equal"
         ),
         logic=(
-            "BitwiseAnd BitwiseOr BitwiseXor LogicalAnd LogicalNot LogicalOr LogicalXor "
-            "bitwise_and bitwise_not bitwise_or bitwise_xor logical_and logical_not logical_or "
-            "logical_xor"
+            "BitwiseAnd BitwiseOr BitwiseXor LogicalAnd LogicalNot LogicalOr LogicalXor ShiftLeft "
+            "ShiftRight bitwise_and bitwise_not bitwise_or bitwise_xor logical_and logical_not "
+            "logical_or logical_xor shift_left shift_right"
         ),
         select="Clip Select clip select where",
         like=(
@@ -110,9 +113,9 @@ if not TYPE_CHECKING:
         reduce="All Any LogSumExp Max Mean Min Sum all any logsumexp max mean min norm std sum var",
         prod="Prod ProdOfOthers prod prod_of_others",
         argmax="ArgMax ArgMin TopK argmax argmin top_k",
-        cumulative="CumSum cumsum",
+        cumulative="CumProd CumSum LinearRecurrence cumprod cumsum linear_recurrence",
         reshape="ExpandDims Flatten Reshape Squeeze expand_dims flatten reshape squeeze",
-        axes="BroadcastTo Reverse Tile Transpose broadcast_to reverse tile transpose",
+        axes="BroadcastTo Reverse Tile Transpose broadcast_to repeat reverse tile transpose",
         join="Concat Split SplitLike concat split stack unstack",
         slicing="Slice SliceGradient getitem",
         pad="Pad pad",
@@ -153,6 +156,9 @@ if not TYPE_CHECKING:
         while_gradient="WhileGradient",
         scan="Scan scan",
         composite="gradient_by_decomposition is_zero",
+        along_axis="AddAlongAxis TakeAlongAxis add_along_axis take_along_axis",
+        order="ArgSort SearchSorted Sort argsort searchsorted sort",
+        signs="CopySign NextAfter SignBit copysign nextafter signbit",
     )
     import byparts_opset.arithmetic
 

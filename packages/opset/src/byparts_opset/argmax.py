@@ -12,7 +12,6 @@ from byparts_opset.broadcast import given_axis
 from byparts_opset.dtypes import NUMBERS, Array, require, type_of, wide
 from byparts_opset.elementwise import flat
 from byparts_opset.reduction import check_some, reduced_shape
-from byparts_opset.slicing import along
 
 
 class Position(Op):
@@ -116,15 +115,8 @@ class TopK(Op):
         return np.array(np.take_along_axis(x, indices, -1), order="C"), indices
 
     def gradient(self, node: Node, dvalues: Value, dindices: Value) -> tuple[Value | None, ...]:
-        """Each dy goes to its index in the flat x: the row times its length, plus the index."""
         (x,), (_, indices) = node.inputs, node.outputs
-        if self.k == 0:
-            return (None,)
-        indices = ops.Reshape((-1, self.k))(indices)
-        row = ops.CumSum(0, exclusive=True)(ops.ones_like(along(1, 0, 1)(indices)))
-        place = row * ops.count_like(ops.cast(x, "i64"), (-1,)) + indices
-        line = ops.ScatterAdd(0)(place, ops.Reshape((-1, self.k))(dvalues), ops.Reshape((-1,))(x))
-        return (ops.reshape_like(line, x),)
+        return (ops.AddAlongAxis(-1)(indices, dvalues, x),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:

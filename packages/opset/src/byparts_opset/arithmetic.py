@@ -103,7 +103,7 @@ def _advice(ops: ModuleType, name: str) -> str:
 # NumPy's names for what is called otherwise here.
 _THEIRS = {
     **{"astype": "cast", "dot": "matmul", "swapaxes": "transpose", "ravel": "reshape"},
-    **{"repeat": "tile", "take": "gather", "view": "reshape", "permute": "transpose"},
+    **{"take": "gather", "view": "reshape", "permute": "transpose"},
     **{"unsqueeze": "expand_dims", "detach": "stop_gradient"},
 }
 _NAMES = (

@@ -19,7 +19,7 @@ from byparts_graph_ir import (
     Value,
     dimension,
 )
-from byparts_opset.broadcast import given_axes, normal_axes, normal_axis
+from byparts_opset.broadcast import given_axes, given_axis, normal_axes, normal_axis
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import same_shape_back
 from byparts_opset.reshape import as_target
@@ -141,9 +141,9 @@ class Reverse(Op):
             yield Sample(cls(axes), (TensorType("f32", shape),))
 
 
-def reverse(x: Value, axes: int | Iterable[int]) -> Value:
-    """Reverse the order of the elements along each of these axes."""
-    return Reverse(given_axes("reverse", axes, x))(x)
+def reverse(x: Value, axis: int | Iterable[int]) -> Value:
+    """Reverse the order of the elements along an axis, or each of several."""
+    return Reverse(given_axes("reverse", axis, x))(x)
 
 
 class BroadcastTo(Op):
@@ -259,6 +259,33 @@ class Tile(Op):
 def tile(x: Value, repeats: int | Iterable[int]) -> Value:
     """Put copies of x side by side, `repeats[a]` along axis a."""
     return Tile((repeats,) if isinstance(repeats, int) else tuple(repeats))(x)
+
+
+def repeat(x: Value, repeats: int | Iterable[int], axis: int | None = None) -> Value:
+    """Each slice of x along `axis` so many times, as `numpy.repeat`; without an axis each element.
+
+    `repeats` is a number for all slices, or one for each.
+
+    Raises:
+        ShapeError: a negative number, not one number for each slice, or x of unknown rank.
+    """
+    x, axis = (ops.reshape(x, -1), 0) if axis is None else (x, given_axis("repeat", axis, x))
+    if x.type.shape is None:
+        raise ShapeError(f"repeat: needs the rank of x, and x is {x.type}")
+    before, size, behind = x.type.shape[:axis], x.type.shape[axis], x.type.shape[axis + 1 :]
+    counts = (repeats,) if isinstance(repeats, int) else tuple(repeats)
+    if any(r < 0 for r in counts) or (not isinstance(repeats, int) and len(counts) != size):
+        raise ShapeError(
+            f"repeat: takes a number of copies, or one for each of the {size} slices along axis "
+            f"{axis}, got {repeats} for {x.type}"
+        )
+    if not isinstance(repeats, int):
+        return ops.gather(x, ops.constant(np.repeat(np.arange(len(counts)), counts)), axis)
+    copies = (*(-1,) * (axis + 1), repeats, *(-1,) * len(behind))
+    target = as_target((*before, _times(size, repeats), *behind))
+    if target is None:
+        raise ShapeError(f"repeat: needs the sizes of x, and x is {x.type}")
+    return ops.Reshape(target)(BroadcastTo(copies)(ops.ExpandDims((axis + 1,))(x)))
 
 
 def _times(d: Dimension, repeats: int) -> Dimension:

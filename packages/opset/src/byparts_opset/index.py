@@ -41,13 +41,13 @@ class Gather(Op):
     pattern = "injective"
 
     def infer(self, x: TensorType, indices: TensorType) -> Types:
-        _check_indices(self.name, indices)
+        check_index_dtype(self.name, indices)
         shape = x.shape or ()
         axis = normal_axis(self.name, self.axis, len(shape))
         return (TensorType(x.dtype, (*shape[:axis], *(indices.shape or ()), *shape[axis + 1 :])),)
 
     def infer_unranked(self, x: TensorType, indices: TensorType) -> Types:
-        _check_indices(self.name, indices)
+        check_index_dtype(self.name, indices)
         return (TensorType(x.dtype, None),)
 
     def domain(self, x: Array, indices: Array) -> tuple[Array, ...]:
@@ -87,7 +87,7 @@ class ScatterAdd(Op):
         return self.infer_unranked(indices, updates, like)
 
     def infer_unranked(self, indices: TensorType, updates: TensorType, like: TensorType) -> Types:
-        _check_indices(self.name, indices)
+        check_index_dtype(self.name, indices)
         if updates.dtype == "bool":
             raise ShapeError(f"scatter_add: bool has no arithmetic, got updates {updates}")
         return (TensorType(updates.dtype, like.shape),)
@@ -146,7 +146,7 @@ class Scatter(Op):
         return self.infer_unranked(x, indices, updates)
 
     def infer_unranked(self, x: TensorType, indices: TensorType, updates: TensorType) -> Types:
-        _check_indices(self.name, indices)
+        check_index_dtype(self.name, indices)
         same_dtype(self.name, x, updates)
         return (x,)
 
@@ -203,7 +203,7 @@ class InRange(Op):
     infer_inputs = same_shape_back
 
     def infer(self, indices: TensorType) -> Types:
-        _check_indices(self.name, indices)
+        check_index_dtype(self.name, indices)
         return (indices,)
 
     infer_unranked = infer
@@ -242,7 +242,7 @@ class OneHot(Op):
         return (TensorType(row.dtype, (*(indices.shape or ()), self.depth)),)
 
     def infer_unranked(self, indices: TensorType) -> Types:
-        _check_indices(self.name, indices)
+        check_index_dtype(self.name, indices)
         exact(self.on, self.dtype)
         exact(self.off, self.dtype)
         return (TensorType(self.dtype, None),)
@@ -317,6 +317,7 @@ def check_range(name: str, indices: Array, size: int, axis: int | None = None) -
         )
 
 
-def _check_indices(name: str, indices: TensorType) -> None:
+def check_index_dtype(name: str, indices: TensorType) -> None:
+    """Refuse indices that are no integers."""
     if indices.dtype not in INTEGERS:
         raise ShapeError(f"{name}: indices are integers, got {indices}; cast(indices, 'i32') first")

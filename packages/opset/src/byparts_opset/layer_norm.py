@@ -11,13 +11,14 @@ of numbers of f32 from 1e19 on may be, all of the example is beta.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Union
 
 import numpy as np
 
 import byparts_opset as ops
 from byparts_graph_ir import FLOATS, Node, Op, Sample, ShapeError, TensorType, Types, Value
-from byparts_opset.broadcast import meet_dims, meet_types, same_dtype
+from byparts_opset.broadcast import given_axes, meet_dims, meet_types, same_dtype
 from byparts_opset.dtypes import Array, dtype_name, narrow, numpy_dtype, require
 from byparts_opset.half import in_f32, sum_dtype, widened
 
@@ -174,9 +175,26 @@ class LayerNormGradient(Op):
                 yield Sample(cls(axes), (y, gamma, rows, rows, y), ranges)
 
 
-def layer_norm(x: Value, gamma: Value, beta: Value, axes: int = 1, epsilon: float = 1e-5) -> Value:
-    """x normalised over its last `axes` axes; gamma and beta have their shape."""
-    return LayerNorm(axes, epsilon).outputs_of(x, gamma, beta)[0]
+def layer_norm(
+    x: Value,
+    gamma: Value,
+    beta: Value,
+    axis: Union[int, Iterable[int]] = -1,
+    epsilon: float = 1e-5,
+) -> Value:
+    """x normalised over its last axis, or its last axes; gamma and beta have their shape.
+
+    Raises:
+        ShapeError: an axis of x stands behind those that are named.
+    """
+    named = given_axes("layer_norm", axis, x)
+    end = x.type.rank or 0  # negative axes are counted from it
+    if sorted(named) != list(range(end - len(named), end)):
+        raise ShapeError(
+            f"layer_norm: normalises over last axes, got axis {axis} of {x.type}; "
+            "name all up to the last, as in axis=(-2, -1), or transpose x first"
+        )
+    return LayerNorm(len(named), epsilon).outputs_of(x, gamma, beta)[0]
 
 
 def _axes(axes: int) -> tuple[int, ...]:

@@ -217,8 +217,9 @@ def reshape_like(x: Value, like: Value) -> Value:
     return _simplest(_RESHAPE, x, like)
 
 
-def count_like(x: Value, axes: Iterable[int] | None = None) -> Value:
-    """Number of elements of x along `axes`, as a 0-d value of its dtype."""
+def count_like(x: Value, axis: int | Iterable[int] | None = None) -> Value:
+    """Number of elements of x along an axis, several or all, as a 0-d value of its dtype."""
+    axes = (axis,) if isinstance(axis, int) else axis
     return _simplest(CountLike(None if axes is None else tuple(axes)), x)
 
 

@@ -10,7 +10,17 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from byparts_graph_ir import INTEGERS, Operand, Sample, TensorType, Value, integer_limits, lift
+import byparts_opset as ops
+from byparts_graph_ir import (
+    BITS,
+    INTEGERS,
+    Operand,
+    Sample,
+    TensorType,
+    Value,
+    integer_limits,
+    lift,
+)
 from byparts_opset.dtypes import BOOLS
 from byparts_opset.elementwise import Binary, Logic, Unary, flat
 
@@ -82,6 +92,32 @@ class BitwiseXor(Bitwise):
     ufunc = np.bitwise_xor
 
 
+class ShiftLeft(Bitwise):
+    """z = x * 2^y, which wraps; 0 where y is negative, or as many bits as there are, or more."""
+
+    ufunc = np.left_shift
+
+    def decompose(self, x: Value, y: Value) -> tuple[Value, ...] | None:
+        inside = _within(y)
+        return (ops.select(inside, x * ops.pow(2, ops.select(inside, y, 0)), 0),)
+
+
+class ShiftRight(Bitwise):
+    """z = x / 2^y, rounded towards -inf: only the sign is left where y is negative or too large.
+
+    So then z is 0, or -1 of a negative x, on every backend, as in NumPy.
+    """
+
+    ufunc = np.right_shift
+
+    def decompose(self, x: Value, y: Value) -> tuple[Value, ...] | None:
+        """Two steps of half as many bits, since 2^bits is no number of the dtype."""
+        count = ops.select(_within(y), y, BITS[y.type.dtype])
+        half = count // 2
+        return (x // ops.pow(2, half) // ops.pow(2, count - half),)
+
+
+shift_left, shift_right = ShiftLeft(), ShiftRight()
 logical_and, logical_or, logical_xor = LogicalAnd(), LogicalOr(), LogicalXor()
 logical_not = LogicalNot()
 
@@ -106,6 +142,11 @@ def bitwise_not(x: Value) -> Value:
     if x.type.dtype == "bool":
         return logical_not(x)
     return BitwiseXor()(x, sum(integer_limits(x.type.dtype)))
+
+
+def _within(y: Value) -> Value:
+    """Whether y is a number of bits that leaves some of them."""
+    return ops.logical_and(ops.greater_equal(y, 0), ops.less(y, BITS[y.type.dtype]))
 
 
 def _by_dtype(of_bits: Bitwise, of_bools: Callable[..., Value], x: Operand, y: Operand) -> Value:

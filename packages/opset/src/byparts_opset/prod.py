@@ -97,9 +97,9 @@ class ProdOfOthers(Op):
             yield Sample(cls(axis), (TensorType("f32", shape),), ((0.5, 2.0),))
 
 
-def prod(x: Value, axes: Axes = None, keepdims: bool = False) -> Value:
-    """The product over `axes`, all by default."""
-    return Prod(reduced_axes("prod", axes, x.type), keepdims)(x)
+def prod(x: Value, axis: Axes = None, keepdims: bool = False) -> Value:
+    """The product over `axis`, all by default."""
+    return Prod(reduced_axes("prod", axis, x.type), keepdims)(x)
 
 
 def prod_of_others(x: Value, axis: int) -> Value:

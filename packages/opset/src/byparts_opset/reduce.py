@@ -175,39 +175,39 @@ class Any(Reduction):
         return (ops.logical_not(All(self.axes, self.keepdims)(ops.logical_not(x))),)
 
 
-def sum(x: Value, axes: Axes = None, keepdims: bool = False) -> Value:
-    """The sum over `axes`, all by default."""
-    return Sum(reduced_axes("sum", axes, x.type), keepdims)(x)
+def sum(x: Value, axis: Axes = None, keepdims: bool = False) -> Value:
+    """The sum over `axis`, all by default."""
+    return Sum(reduced_axes("sum", axis, x.type), keepdims)(x)
 
 
-def mean(x: Value, axes: Axes = None, keepdims: bool = False) -> Value:
-    """The mean over `axes`, all by default."""
-    return Mean(reduced_axes("mean", axes, x.type), keepdims)(x)
+def mean(x: Value, axis: Axes = None, keepdims: bool = False) -> Value:
+    """The mean over `axis`, all by default."""
+    return Mean(reduced_axes("mean", axis, x.type), keepdims)(x)
 
 
-def max(x: Value, axes: Axes = None, keepdims: bool = False, first: bool = False) -> Value:
-    """The greatest over `axes` (all); equals share the gradient, or the `first` has it."""
-    return Max(reduced_axes("max", axes, x.type), keepdims, first)(x)
+def max(x: Value, axis: Axes = None, keepdims: bool = False, first: bool = False) -> Value:
+    """The greatest over `axis` (all); equals share the gradient, or the `first` has it."""
+    return Max(reduced_axes("max", axis, x.type), keepdims, first)(x)
 
 
-def min(x: Value, axes: Axes = None, keepdims: bool = False, first: bool = False) -> Value:
-    """The least over `axes` (all); equals share the gradient, or the `first` has it."""
-    return Min(reduced_axes("min", axes, x.type), keepdims, first)(x)
+def min(x: Value, axis: Axes = None, keepdims: bool = False, first: bool = False) -> Value:
+    """The least over `axis` (all); equals share the gradient, or the `first` has it."""
+    return Min(reduced_axes("min", axis, x.type), keepdims, first)(x)
 
 
-def logsumexp(x: Value, axes: Axes = None, keepdims: bool = False) -> Value:
-    """log(sum(exp(x))) over `axes`, all by default."""
-    return LogSumExp(reduced_axes("logsumexp", axes, x.type), keepdims)(x)
+def logsumexp(x: Value, axis: Axes = None, keepdims: bool = False) -> Value:
+    """log(sum(exp(x))) over `axis`, all by default."""
+    return LogSumExp(reduced_axes("logsumexp", axis, x.type), keepdims)(x)
 
 
-def all(x: Value, axes: Axes = None, keepdims: bool = False) -> Value:
-    """Whether all hold over `axes`, all by default."""
-    return All(reduced_axes("all", axes, x.type), keepdims)(x)
+def all(x: Value, axis: Axes = None, keepdims: bool = False) -> Value:
+    """Whether all hold over `axis`, all by default."""
+    return All(reduced_axes("all", axis, x.type), keepdims)(x)
 
 
-def any(x: Value, axes: Axes = None, keepdims: bool = False) -> Value:
-    """Whether any holds over `axes`, all by default."""
-    return Any(reduced_axes("any", axes, x.type), keepdims)(x)
+def any(x: Value, axis: Axes = None, keepdims: bool = False) -> Value:
+    """Whether any holds over `axis`, all by default."""
+    return Any(reduced_axes("any", axis, x.type), keepdims)(x)
 
 
 def _numbers(x: Value, axis: int) -> Value:
@@ -225,8 +225,8 @@ def _numbers(x: Value, axis: int) -> Value:
 # Norms of half types are computed in f32 and rounded once: squares leave f16 from 256 on.
 
 
-def norm(x: Value, order: float = 2, axes: Axes = None, keepdims: bool = False) -> Value:
-    """sum(|x|^order)^(1 / order) over `axes`; inf is the greatest |x|, -inf the least, 0 a count.
+def norm(x: Value, order: float = 2, axis: Axes = None, keepdims: bool = False) -> Value:
+    """sum(|x|^order)^(1 / order) over `axis`; inf is the greatest |x|, -inf the least, 0 a count.
 
     The gradient of the norm of a zero vector is 0, as in torch; so is that of an element that is 0
     for orders below 1.
@@ -234,29 +234,29 @@ def norm(x: Value, order: float = 2, axes: Axes = None, keepdims: bool = False) 
     _check_float("norm", x)
     size = ops.abs(widened(x))
     if order in (inf, -inf):
-        y = (ops.max if order > 0 else ops.min)(size, axes, keepdims)
+        y = (ops.max if order > 0 else ops.min)(size, axis, keepdims)
     elif order == 0:
-        y = ops.sum(ops.cast(ops.not_equal(size, 0), size.type.dtype), axes, keepdims)
+        y = ops.sum(ops.cast(ops.not_equal(size, 0), size.type.dtype), axis, keepdims)
     elif order == 1:
-        y = ops.sum(size, axes, keepdims)
+        y = ops.sum(size, axis, keepdims)
     elif order == 2:
-        y = _root(ops.sum(ops.square(widened(x)), axes, keepdims), 2)
+        y = _root(ops.sum(ops.square(widened(x)), axis, keepdims), 2)
     else:
-        y = _root(ops.sum(_powers(size, order), axes, keepdims), order)
+        y = _root(ops.sum(_powers(size, order), axis, keepdims), order)
     return ops.cast(y, x.type.dtype)
 
 
-def var(x: Value, axes: Axes = None, correction: float = 0, keepdims: bool = False) -> Value:
+def var(x: Value, axis: Axes = None, correction: float = 0, keepdims: bool = False) -> Value:
     """The sum of squared distances from the mean, over n - correction; nan where that is no number.
 
     `correction=0` is NumPy's default, 1 torch's.  A divisor below 0 counts as 0.
     """
-    return ops.cast(_variance("var", x, axes, correction, keepdims), x.type.dtype)
+    return ops.cast(_variance("var", x, axis, correction, keepdims), x.type.dtype)
 
 
-def std(x: Value, axes: Axes = None, correction: float = 0, keepdims: bool = False) -> Value:
+def std(x: Value, axis: Axes = None, correction: float = 0, keepdims: bool = False) -> Value:
     """The root of `var`.  The gradient where all of x are equal is 0, as in torch."""
-    return ops.cast(_root(_variance("std", x, axes, correction, keepdims), 2), x.type.dtype)
+    return ops.cast(_root(_variance("std", x, axis, correction, keepdims), 2), x.type.dtype)
 
 
 def _variance(name: str, x: Value, axes: Axes, correction: float, keepdims: bool) -> Value:
@@ -266,7 +266,6 @@ def _variance(name: str, x: Value, axes: Axes, correction: float, keepdims: bool
     squares = ops.square(x - ops.mean(x, axes, keepdims=True))
     if correction == 0:
         return ops.mean(squares, axes, keepdims)
-    axes = (axes,) if isinstance(axes, int) else axes
     divisor = ops.maximum(ops.count_like(x, axes) - float(correction), 0)
     return ops.sum(squares, axes, keepdims) / divisor
 

@@ -195,20 +195,20 @@ def reshape(x: Value, shape: Union[int, Iterable[Union[int, str]]]) -> Value:
     return (Reshape(known) if len(known) == len(op.shape) else op)(x)
 
 
-def expand_dims(x: Value, axes: Union[int, Iterable[int]]) -> Value:
-    """x with axes of size 1, counted in the result."""
-    axes = (axes,) if isinstance(axes, int) else tuple(axes)
+def expand_dims(x: Value, axis: Union[int, Iterable[int]]) -> Value:
+    """x with an axis of size 1, or several, counted in the result."""
+    axes = (axis,) if isinstance(axis, int) else tuple(axis)
     rank = None if x.type.rank is None else x.type.rank + len(axes)
     return ExpandDims(axes if rank is None else normal_axes("expand_dims", axes, rank))(x)
 
 
-def squeeze(x: Value, axes: Union[int, Iterable[int], None] = None) -> Value:
-    """x without these axes of size 1, all by default."""
-    if axes is None and x.type.static:
-        axes = tuple(i for i, d in enumerate(x.type.dims) if d == 1)
-    if axes is None:
+def squeeze(x: Value, axis: Union[int, Iterable[int], None] = None) -> Value:
+    """x without this axis of size 1, or these; without all by default."""
+    if axis is None and x.type.static:
+        axis = tuple(i for i, d in enumerate(x.type.dims) if d == 1)
+    if axis is None:
         return Squeeze()(x)
-    return Squeeze(given_axes("squeeze", axes, x))(x)
+    return Squeeze(given_axes("squeeze", axis, x))(x)
 
 
 def as_target(shape: Shape) -> tuple[Union[int, str], ...] | None:

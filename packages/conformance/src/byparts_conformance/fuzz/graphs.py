@@ -51,7 +51,7 @@ def _program() -> Graph:
         Input(TensorType("f32", (4, 3)), None, "w"),
     )
     y = ops.relu(x @ w + ops.constant([1.0, 2.0, 4.0]))
-    loss = ops.mean(ops.sum(y, axes=(1,), keepdims=True))
+    loss = ops.mean(ops.sum(y, axis=(1,), keepdims=True))
     return Graph.of([x, w], [loss, ops.cast(y, "f64"), ops.reshape(y, (-1,))])
 
 
