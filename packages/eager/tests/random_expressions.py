@@ -38,6 +38,7 @@ ONE: dict[str, tuple[Sequence[str], str, float]] = {
     **{n: (FLOATS, n, 4) for n in ("log2", "log10")},
     **{n: (NUMBERS, n, 0) for n in ("abs", "sign", "square", "negative", "positive", "isnan")},
     **{n: (NUMBERS, n, 0) for n in ("isinf", "isfinite")},
+    **{"signbit": (FLOATS, "signbit", 0)},
     **{"logical_not": (("bool",), "logical_not", 0)},
     **{"bitwise_invert": ((*ALL_INTEGERS, "bool"), "invert", 0)},
 }  # fmt: skip
@@ -46,6 +47,7 @@ TWO: dict[str, tuple[Sequence[str], str, float]] = {
     **{n: (NUMBERS, n, 0) for n in words("floor_divide less less_equal greater greater_equal")},
     **{n: (DTYPES, n, 0) for n in ("equal", "not_equal")},
     **{"divide": (FLOATS, "divide", 0), "pow": (FLOATS, "power", 0)},
+    **{n: (FLOATS, n, 0) for n in ("copysign", "nextafter")},
     **{"atan2": (FLOATS, "arctan2", 0), "hypot": (FLOATS, "hypot", 4)},
     **{"logaddexp": (FLOATS, "logaddexp", 4)},
     **{n: (("bool",), n, 0) for n in ("logical_and", "logical_or", "logical_xor")},
@@ -402,7 +404,29 @@ def _running(e: Expression) -> None:
     wanted = np.cumulative_sum(x.numpy(), axis=axis, include_initial=first)
     ours = bp.cumulative_sum(x, axis=axis, include_initial=first)
     e.check(f"cumulative_sum({x!r}, {axis}, {first})", ours, wanted, 2)
+    wanted = np.cumulative_prod(x.numpy(), axis=axis)
+    e.check(f"cumulative_prod({x!r}, {axis})", bp.cumulative_prod(x, axis=axis), wanted, 2)
     e.check(f"diff({x!r}, {axis})", bp.diff(x, axis=axis), np.diff(x.numpy(), axis=axis))
+
+
+def _order(e: Expression) -> None:
+    x = e.of(NUMBERS)
+    if not x.shape:
+        return
+    axis = int(e.rng.integers(-len(x.shape), len(x.shape)))
+    e.check(f"sort({x!r}, {axis})", bp.sort(x, axis=axis), np.sort(x.numpy(), axis) + 0, 1)
+    places = np.argsort(x.numpy(), axis, stable=True)
+    e.check(f"argsort({x!r}, {axis})", bp.argsort(x, axis=axis), places)
+    wanted = np.take_along_axis(x.numpy(), places, axis)
+    ours = bp.take_along_axis(x, bp.asarray(places), axis=axis)
+    e.check(f"take_along_axis({x!r}, {places}, {axis})", ours, wanted)
+    row = np.sort(x.numpy().reshape(-1))
+    y = e.of([x.dtype.ours])
+    if not np.isnan(row).any():
+        side = e.pick(("left", "right"))
+        wanted = np.searchsorted(row, y.numpy(), side)
+        ours = bp.searchsorted(bp.asarray(row), y, side=side)
+        e.check(f"searchsorted({row!r}, {y!r}, {side})", ours, wanted)
 
 
 def _matrices(e: Expression) -> None:
@@ -446,7 +470,7 @@ STEPS = (
         _shape,
         _shape,
     ),
-    *(_join, _choose, _bounds, _search, _running, _matrices, _cast),
+    *(_join, _choose, _bounds, _search, _running, _order, _matrices, _cast),
 )
 
 

@@ -77,6 +77,13 @@ FLOATS: dict[str, Call] = {
     "var": lambda xp, x, y, n, b: xp.var(x, axis=0),
     "std": lambda xp, x, y, n, b: xp.std(y, correction=1.0),
     "cumulative_sum": lambda xp, x, y, n, b: xp.cumulative_sum(x, axis=1, include_initial=True),
+    "cumulative_prod": lambda xp, x, y, n, b: xp.cumulative_prod(x, axis=-1),
+    "copysign": lambda xp, x, y, n, b: xp.copysign(x, y),
+    "sort": lambda xp, x, y, n, b: xp.sort(x),
+    "sort(0)": lambda xp, x, y, n, b: xp.sort(x, axis=0)[::-1],
+    "take_along_axis": lambda xp, x, y, n, b: xp.take_along_axis(
+        x, xp.asarray([[0, -1], [1, 1], [3, 0]]), axis=1
+    ),
     "diff": lambda xp, x, y, n, b: xp.diff(x, axis=0, n=2),
     "diff(prepend)": lambda xp, x, y, n, b: xp.diff(y, prepend=y[:1], append=y[-2:]),
     "astype": lambda xp, x, y, n, b: xp.astype(x, xp.float64),
@@ -113,7 +120,19 @@ OTHERS: dict[str, Call] = {
     "tensordot(n)": lambda xp, x, y, n, b: xp.tensordot(n, n),
     "tile(n)": lambda xp, x, y, n, b: xp.tile(n, (2,)),
     "clip(n)": lambda xp, x, y, n, b: xp.clip(n, 2, 5),
-    "shifted": lambda xp, x, y, n, b: ~n ^ 3 | 8,
+    "bits": lambda xp, x, y, n, b: ~n ^ 3 | 8,
+    "shifts": lambda xp, x, y, n, b: (n << 2) + (n >> xp.astype(b, xp.int64)),
+    "bitwise_left_shift": lambda xp, x, y, n, b: xp.bitwise_left_shift(n, 3),
+    "bitwise_right_shift": lambda xp, x, y, n, b: xp.bitwise_right_shift(n, 1),
+    "signbit": lambda xp, x, y, n, b: xp.signbit(x * 0),
+    "nextafter": lambda xp, x, y, n, b: xp.nextafter(x, xp.astype(y, xp.float32)),
+    "argsort": lambda xp, x, y, n, b: xp.argsort(n, axis=0, stable=True),
+    "sort(n)": lambda xp, x, y, n, b: xp.sort(n, axis=1),
+    "searchsorted": lambda xp, x, y, n, b: xp.searchsorted(xp.sort(y), xp.astype(x, xp.float64)),
+    "searchsorted(sorter)": lambda xp, x, y, n, b: xp.searchsorted(
+        y, y, side="right", sorter=xp.argsort(y)
+    ),
+    "cumulative_prod(n)": lambda xp, x, y, n, b: xp.cumulative_prod(n[0], include_initial=True),
 }  # fmt: skip
 FROM_DATA: dict[str, Call] = {  # shapes depend on data: arrays alone
     "x[b]": lambda xp, x, y, n, b: x[b],

@@ -50,6 +50,13 @@ def test_places_of_what_is_not_zero() -> None:
         bp.nonzero(bp.asarray(1.0))
 
 
+def test_falling_order_keeps_the_order_of_equals() -> None:
+    x = bp.asarray([1, 3, 1, 2])
+
+    assert bp.sort(x, descending=True).numpy().tolist() == [3, 2, 1, 1]
+    assert bp.argsort(x, descending=True).numpy().tolist() == [1, 3, 0, 2]
+
+
 def test_extremes_find_the_first_nan() -> None:
     assert int(bp.argmax(bp.asarray(X))) == int(np.argmax(X)) == 5
     assert bp.argmin(bp.asarray(X), axis=0, keepdims=True).shape == (1, 3)

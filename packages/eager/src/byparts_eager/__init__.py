@@ -78,27 +78,26 @@ if not TYPE_CHECKING:
             ),
             "standard.elementwise": (
                 "abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_invert "
-                "bitwise_or bitwise_xor ceil clip conj cos cosh divide equal exp expm1 floor "
-                "floor_divide greater greater_equal hypot imag isfinite isinf isnan less "
-                "less_equal log log10 log1p log2 logaddexp logical_and logical_not logical_or "
-                "logical_xor maximum minimum multiply negative not_equal positive pow real "
-                "reciprocal remainder round sign sin sinh sqrt square subtract tan tanh trunc"
+                "bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor ceil clip conj "
+                "copysign cos cosh divide equal exp expm1 floor floor_divide greater "
+                "greater_equal hypot imag isfinite isinf isnan less less_equal log log10 log1p "
+                "log2 logaddexp logical_and logical_not logical_or logical_xor maximum minimum "
+                "multiply negative nextafter not_equal positive pow real reciprocal remainder "
+                "round sign signbit sin sinh sqrt square subtract tan tanh trunc"
             ),
             "standard.extensions": "fft linalg",
-            "standard.indexing": "take",
-            "standard.info": (
-                "__array_api_version__ __array_namespace_info__ e inf nan newaxis pi"
-            ),
+            "standard.indexing": "take take_along_axis",
+            "standard.info": "__array_api_version__ __array_namespace_info__ e inf nan newaxis pi",
             "standard.linear": "matmul matrix_transpose tensordot vecdot",
             "standard.manipulation": (
                 "broadcast_arrays broadcast_to concat expand_dims flip moveaxis permute_dims "
                 "repeat reshape roll squeeze stack tile unstack"
             ),
             "standard.searching": (
-                "argmax argmin count_nonzero nonzero unique_all unique_counts unique_inverse "
-                "unique_values where"
+                "argmax argmin argsort count_nonzero nonzero searchsorted sort unique_all "
+                "unique_counts unique_inverse unique_values where"
             ),
-            "standard.statistics": "cumulative_sum max mean min prod std sum var",
+            "standard.statistics": "cumulative_prod cumulative_sum max mean min prod std sum var",
             "standard.utility": "all any diff",
         },
     )

@@ -120,6 +120,10 @@ _BITS = {
     "and": (ops.LogicalAnd(), ops.BitwiseAnd()),
     "or": (ops.LogicalOr(), ops.BitwiseOr()),
     "xor": (ops.LogicalXor(), ops.BitwiseXor()),
+    **{
+        "lshift": (ops.ShiftLeft(), ops.ShiftLeft()),
+        "rshift": (ops.ShiftRight(), ops.ShiftRight()),
+    },
 }
 
 

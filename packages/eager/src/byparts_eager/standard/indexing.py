@@ -57,6 +57,12 @@ def take(x: Any, indices: Any, /, *, axis: Optional[int] = None) -> Any:
     return ops.gather(x, _from_front(indices, x, axis or 0), axis or 0)
 
 
+def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+    """The elements of `x` that integers name along `axis`; the other axes are broadcast."""
+    x, indices = asarray(x), asarray(indices)
+    return ops.take_along_axis(x, _from_front(indices, x, axis), axis)
+
+
 def constant_index(index: Any) -> Any:
     """The index with NumPy arrays in the place of ours; `NotImplemented` if a value is traced."""
     if isinstance(index, tuple):

@@ -92,13 +92,8 @@ def repeat(x: Any, repeats: Any, /, *, axis: Optional[int] = None) -> Any:
     Raises:
         GraphError: `repeats` is a traced value: the shape depends on its numbers.
     """
-    counts = np.asarray(repeats)
-    x = asarray(x)
-    if axis is None:
-        x, axis = ops.reshape(x, (-1,)), 0
-    size = x.shape[_axis(axis, x.type.rank)]
-    places = np.repeat(np.arange(size), counts.astype(np.int64))
-    return ops.gather(x, beside(places, x), axis)
+    counts = np.asarray(repeats).reshape(-1).tolist()
+    return ops.repeat(asarray(x), counts[0] if len(counts) == 1 else counts, axis)
 
 
 def tile(x: Any, repetitions: tuple[int, ...], /) -> Any:

@@ -88,6 +88,31 @@ def where(condition: Any, x1: Any, x2: Any, /) -> Any:
     return ops.select(asarray(condition), *values)
 
 
+def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+    """The elements in order along `axis`; nan counts as the greatest."""
+    return ops.sort(asarray(x), axis, descending)
+
+
+def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+    """The places (i64) of the elements in order along `axis`; of equals the first one first."""
+    return ops.argsort(asarray(x), axis, descending)
+
+
+def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
+    """The places (i64) in the rising row `x1` where each of `x2` belongs, before or behind equals.
+
+    Args:
+        x1: [n]; or in any order, with its `sorter`.
+        x2: of any shape.
+        side: "left" of elements that are equal, or "right".
+        sorter: what `argsort(x1)` gives.
+    """
+    row, x = asarray(x1), asarray(x2)
+    dtype = result_type(row, x)
+    places = None if sorter is None else asarray(sorter)
+    return ops.searchsorted(asarray(row, dtype=dtype), asarray(x, dtype=dtype), side, places)
+
+
 def unique_values(x: Any, /) -> Any:
     """The different elements in rising order; each nan is one of its own."""
     return beside(np.unique(_elements(x, "unique_values"), equal_nan=False), x)

@@ -72,6 +72,15 @@ def cumulative_sum(
     return _with_first(y, along, 0) if include_initial else y
 
 
+def cumulative_prod(
+    x: Any, /, *, axis: Optional[int] = None, dtype: Any = None, include_initial: bool = False
+) -> Any:
+    """Running products along `axis`, as `cumulative_sum`; the initial one is 1."""
+    along = _only_axis("cumulative_prod", x, axis)
+    y = ops.cumprod(_wide(x, dtype), along)
+    return _with_first(y, along, 1) if include_initial else y
+
+
 def _with_first(y: Any, axis: int, first: int) -> Any:
     """`y` with a slice of this number in front along `axis`."""
     shape = list(y.type.shape)
