@@ -139,9 +139,11 @@ def _scan_now(
     if not count:
         return carry, _no_rows(f, carry, sequences, structure)
     ys: list[Any] = [None] * count
+    # One op for all rows: the gradient of 64 single rows would be 64 arrays of zeros and a row.
+    rows = [ops.unstack(v, 0) for v in sequences]
     for k in range(count):
         i = count - 1 - k if reverse else k
-        carry, ys[i] = _pair(f(carry, unflatten(structure, [v[i] for v in sequences])))
+        carry, ys[i] = _pair(f(carry, unflatten(structure, [row[i] for row in rows])))
     leaves = [flatten(y)[0] for y in ys]
     _, shape = flatten(ys[0])
     return carry, unflatten(shape, [ops.stack([asarray(v) for v in c], 0) for c in zip(*leaves)])  # noqa: B905

@@ -24,7 +24,7 @@ from byparts_runtime.building.context import restore, silence
 
 Plan = Callable[..., tuple[Any, ...]]  # of arrays, gives arrays
 
-_SMALL_BYTES = 1 << 16  # below, copying in and out costs less than binding the kernel again
+_SMALL_BYTES = 1 << 18  # below, copying in and out costs less than binding the kernel again
 plans: dict[tuple[Any, ...], Plan] = {}  # (op, *kinds of the inputs)
 
 
