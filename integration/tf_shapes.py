@@ -289,7 +289,7 @@ def _with_gradients(program: Program, positions: Sequence[int]) -> Any:
     if not positions:
         return program
     try:
-        dxs = gradients(ys, [graph.inputs[i] for i in positions])
+        dxs = gradients(ys, [graph.inputs[i] for i in positions], unreachable="zeros")
     except GraphError as error:
         return f"raises {type(error).__name__}: {error}"
     return replace(program, graph=Graph.of(graph.inputs, (*graph.outputs, *dxs)))

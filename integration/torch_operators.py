@@ -239,9 +239,10 @@ def _gradient(
     ours = ops.add_n([ops.sum(ops.cast(v, "f64") * ops.constant(_weights(t))) for v, t in pairs])
     theirs = sum((t.double() * torch.from_numpy(_weights(t))).sum() for _, t in pairs)
     leaves = [t for _, t in by]
-    found = torch.autograd.grad(theirs, leaves, allow_unused=True)
-    want = [torch.zeros_like(t) if d is None else d for t, d in zip(leaves, found, strict=True)]
-    return list(gradients(ours, [v for v, _ in by])), [_array(d) for d in want]
+    given = torch.autograd.grad(theirs, leaves, allow_unused=True)
+    want = [torch.zeros_like(t) if d is None else d for t, d in zip(leaves, given, strict=True)]
+    found = gradients(ours, [v for v, _ in by], unreachable="zeros")
+    return list(found), [_array(d) for d in want]
 
 
 def _weights(t: Any) -> Any:

@@ -119,7 +119,8 @@ def _gradient_arrays(
 ) -> tuple[Array, ...]:
     """Evaluate the gradients by autodiff: one array for each input index in `taken`."""
     heads = [Input(v.type) for v in forward.outputs]
-    dxs = gradients(forward.outputs, [forward.inputs[i] for i in taken], heads)
+    xs = [forward.inputs[i] for i in taken]
+    dxs = gradients(forward.outputs, xs, heads, unreachable="zeros")
     return evaluate(Graph.of((*forward.inputs, *heads), dxs), *point, *dys)
 
 

@@ -48,7 +48,7 @@ def gradients(
     xs: Values,
     dys: Seeds = None,
     *,
-    unreachable: Literal["zeros", "error"] = "zeros",
+    unreachable: Literal["error", "zeros"] = "error",
 ) -> tuple[Value, ...]:
     """The gradient of `sum(dy * y)` over all `ys`, with respect to each of `xs`.
 
@@ -57,11 +57,12 @@ def gradients(
         xs: floating point values, inputs or not.
         dys: for each y, the gradient of the quantity to differentiate with respect to that y, of
             the type of y; ones where not given.
-        unreachable: for an x that no gradient reaches: "zeros" gives zeros, "error" raises.
+        unreachable: for an x that no gradient reaches: "error" raises, "zeros" gives zeros.
 
     Raises:
         GradientError: a value that carries no gradient, an op in between that has none, a rule
-            that gives one of another type than its input, or an x out of reach (on request).
+            that gives one of another type than its input, or an x that no gradient reaches: no y
+            depends on it, or all ways are cut.
     """
     ys, xs = as_values("ys", ys), as_values("xs", xs)
     grads: Gradients = {}
@@ -166,15 +167,23 @@ def _missing(i: int, x: Value, ys: Sequence[Value], unreachable: str) -> Value:
     if unreachable == "zeros":
         return zeros_like(x)
     if unreachable != "error":
-        raise GradientError(f"gradients: unreachable={unreachable!r} is not 'zeros' or 'error'")
+        raise GradientError(f"gradients: unreachable={unreachable!r} is not 'error' or 'zeros'")
     raise GradientError(
-        f"gradients: no gradient reaches xs[{i}]{_called(x)} of type {x.type}: {_why(x, ys)}; "
-        f"unreachable='zeros' gives zeros"
+        f"gradients: no gradient reaches xs[{i}]{_called(x)} of type {x.type}: {_why(x, ys)}"
     )
 
 
 def _why(x: Value, ys: Sequence[Value]) -> str:
-    """Say why no gradient reaches `x`: the first op that stops it, or that no y depends on x."""
+    """Say why no gradient reaches `x`, and what to do."""
+    read = {v for node in producers((x,)) for v in node.inputs}
+    later = [i for i, y in enumerate(ys) if y in read]
+    if later:
+        return f"it is computed from ys[{later[0]}]; swap them, as in gradients(loss, [w])"
+    return f"{_obstacle(x, ys)}; unreachable='zeros' gives zeros"
+
+
+def _obstacle(x: Value, ys: Sequence[Value]) -> str:
+    """The first op that stops the gradient, or that no y depends on x, as text."""
     dependent = {x}
     for node in producers(ys):
         if dependent.isdisjoint(node.inputs):

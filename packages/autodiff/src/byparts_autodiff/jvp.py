@@ -40,7 +40,8 @@ def jvp(ys: Values, xs: Values, tangents: Values) -> tuple[Value, ...]:
         if not compatible(x.type, t.type):
             raise GradientError(f"jvp: tangents[{i}] is {t.type} and its x is {x.type}")
     heads = tuple(stop_gradient(zeros_like(y)) for y in ys)
-    return gradients(gradients(ys, xs, heads), heads, directions)
+    back = gradients(ys, xs, heads, unreachable="zeros")
+    return gradients(back, heads, directions, unreachable="zeros")
 
 
 @checked
@@ -49,4 +50,4 @@ def hessian_vector_product(y: Value, xs: Values, vectors: Sequence[Value]) -> tu
 
     It is the gradient of `sum(vector * gradient)` and costs about four times as much as y.
     """
-    return gradients(gradients(y, xs), xs, vectors)
+    return gradients(gradients(y, xs), xs, vectors, unreachable="zeros")  # as of a linear y

@@ -69,7 +69,8 @@ def derivatives(program: Program) -> Derivatives:
     ]  # labels stay as they are
     moved = [(x, d) for x, d in zip(graph.inputs, direction, strict=True) if d.dtype == np.float64]
     xs, steps = [x for x, _ in moved], [d for _, d in moved]
-    reverse, size, noise = _sum_of_products(program, gradients(y, xs), steps)
+    dxs = gradients(y, xs, unreachable="zeros")
+    reverse, size, noise = _sum_of_products(program, dxs, steps)
     (dy,) = jvp([y], xs, [ops.constant(d) for d in steps])
     forward = expected(_with_output(program, dy))[0]
     near = noise + float(forward.near.reshape(-1)[0]) + 1e-13 * size

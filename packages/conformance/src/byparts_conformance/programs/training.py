@@ -35,7 +35,7 @@ def with_training(program: Program, weights: Sequence[int]) -> Program:
     losses = [random.choice(_losses(y))(y) for y in dict.fromkeys(fetches) if is_float(y)]
     trained = [graph.inputs[i] for i in weights]
     others = [v for v in graph.inputs if is_float(v) and v not in trained]
-    dxs = gradients(losses, [*trained, *others])
+    dxs = gradients(losses, [*trained, *others], unreachable="zeros")
     update = random.choice((_descent, _momentum, _adam))
     news = update(trained, dxs[: len(trained)]) if trained else []
     rest = list(dxs[len(trained) :])

@@ -216,9 +216,8 @@ def _lower(lowering: Any, op: Operation) -> tuple[Value, ...]:
     stands = [lowering.stands_for(x, op) for x in xs]
     cut = _without([y for y, _ in pairs], lowering.values(stopped, op))
     flat = [cut.get(v, v) for values in stands for v in values]
-    found = list(
-        gradients_of_values([cut.get(y, y) for y, _ in pairs], flat, [d for _, d in pairs])
-    )
+    heads, dys = [cut.get(y, y) for y, _ in pairs], [d for _, d in pairs]
+    found = list(gradients_of_values(heads, flat, dys, unreachable="zeros"))
     sums = []
     for values in stands:
         parts = [found.pop(0) for _ in values]
