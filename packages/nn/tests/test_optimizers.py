@@ -16,6 +16,7 @@ import byparts_opset as ops
 from byparts_graph_ir import GraphError
 from byparts_nn import schedules
 from byparts_nn.optimizers.muon import orthogonal
+from byparts_nn.optimizers.rows import rows_of
 
 X = bp.asarray(np.random.default_rng(0).standard_normal((5, 3)).astype(np.float32))
 KINDS: dict[str, Callable[[], nn.Optimizer]] = {
@@ -197,6 +198,48 @@ def test_a_row_is_updated_once_however_often_it_is_asked_for(compiled: bool) -> 
     moved = before - table.weight.numpy()
     np.testing.assert_allclose(moved[[1, 4]], [[0.1, 0.1], [0.3, 0.3]], rtol=1e-5)
     np.testing.assert_array_equal(table.weight.numpy()[[0, 2, 3, 5]], before[[0, 2, 3, 5]])
+
+
+def step_in_rows(lookups: int, scale: float | None = None) -> list[Any]:
+    """Shapes of what `rows_of` finds in the gradient of a table within a compiled step."""
+    table, found = nn.Embedding(50, 2), list[Any]()
+
+    def step(words: Any) -> Any:
+        loss, ds = bp.value_and_grad(lambda t: sum(ops.sum(t(words)) for _ in range(lookups)))(
+            table
+        )
+        ds = ds if scale is None else nn.clip_by_norm(ds, scale)[0]
+        found.extend([d.type.dims for _, d in rows_of(ds[table.cell("weight")]) or ()])
+        nn.SGD(0.5).update(ds)
+        return loss
+
+    before = table.weight.numpy().copy()
+    bp.compile(step)(bp.asarray(np.array([[1, 4, 4]])))
+    moved = before - table.weight.numpy()
+    length = np.sqrt(2 * lookups**2 * 5)  # of the gradient: of 1 in one row, of 2 in the other
+    each = 0.5 * lookups * (1 if scale is None else scale / length)
+    np.testing.assert_allclose(moved[[1, 4]], [[each] * 2, [2 * each] * 2], rtol=1e-4)
+    assert not np.delete(moved, [1, 4], 0).any()
+    return found
+
+
+def test_a_compiled_step_takes_rows_and_no_table() -> None:
+    """Three rows of 50; of two lookups, and clipped, too."""
+    assert step_in_rows(1) == [(3, 2)]
+    assert step_in_rows(2) == [(3, 2), (3, 2)]
+    assert step_in_rows(1, scale=0.1) == [(3, 2)]
+
+
+def test_a_table_that_is_multiplied_has_no_rows() -> None:
+    """As where the output layer of a language model is its table."""
+    table = nn.Embedding(5, 2)
+
+    def rows(words: Any) -> Any:
+        _, ds = bp.value_and_grad(lambda t: ops.sum(t(words) @ ops.transpose(t.weight)))(table)
+        assert rows_of(ds[table.cell("weight")]) is None
+        return words
+
+    bp.compile(rows)(bp.asarray(np.array([1, 4])))
 
 
 def test_clipping() -> None:

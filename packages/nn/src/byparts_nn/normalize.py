@@ -93,7 +93,7 @@ class LayerNorm(Module):
         sizes = tuple(shape) if isinstance(shape, Sequence) else (shape,)
         self.weight: Any = Parameter(sizes, ones, dtype)
         self.bias: Any = Parameter(sizes, dtype=dtype)
-        self.axes, self.epsilon = len(sizes), epsilon
+        self.axes, self.epsilon = tuple(range(-len(sizes), 0)), epsilon
 
     def __call__(self, x: Value) -> Value:
         """In the shape of x."""

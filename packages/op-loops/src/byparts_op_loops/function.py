@@ -100,7 +100,7 @@ function: Table[Rule] = Functions.lazily(  # op -> rule(op, types of inputs)
     "function of loops",
     "byparts_op_loops",
     "byparts_opset",
-    index="index argmax",
+    index="index argmax descend_rows",
     running="cumulative prod",
     random="random random_normal",
     window="conv2d",

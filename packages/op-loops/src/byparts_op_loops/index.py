@@ -99,6 +99,33 @@ def _scatter_add(op: ops.ScatterAdd, types: Types) -> Function:
     return Function(func, 0)
 
 
+@function.on(ops.DescendRows)
+def _descend_rows(op: ops.DescendRows, types: Types) -> Function:
+    """y = w, then y[indices[k], j] -= rate * dw[k, j] for k in order, where there is such a row."""
+    w, indices, dw, _ = _indexed(types[0], types[1], types[2].dtype, 0)
+    rate, y = buffer("rate", (1,), "f32"), Buffer("y", w.shape, w.dtype)
+    loops, (_, rows, width), n = Loops(), _numbers(w), types[1].size
+
+    def move(k: Expr) -> Body:
+        at = cast(indices[k], INDEX)
+
+        def element(j: Expr) -> Body:
+            step = dw[_FIRST, k, j] * cast(rate[_FIRST], y.dtype)
+            return (Store("move", (y,), (_FIRST, at, j), (y[_FIRST, at, j] - step,)),)
+
+        inside = (as_expr(0) <= at) & (at < rows)
+        return (If(inside, loops.vector(width, element)),)
+
+    def copy(i: Expr, j: Expr) -> Body:
+        return (Store("copy", (y,), (_FIRST, i, j), (w[_FIRST, i, j],)),)
+
+    def func(first: Body) -> Func:
+        body = (*first, *loops.over(n if width else 0, move))
+        return Func("descend_rows", (w, indices, dw, rate, y), (y,), (), body)
+
+    return Function(func(loops.nest((rows, width), copy)), None, ((0, 0),), func(()))
+
+
 @function.on(ops.InRange)
 def _in_range(op: ops.InRange, types: Types) -> Function:
     """y = indices, where all are below `size`."""

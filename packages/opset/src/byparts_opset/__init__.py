@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     )
     from byparts_opset.cross_entropy import *  # noqa: F403
     from byparts_opset.cumulative import *  # noqa: F403
+    from byparts_opset.descend_rows import *  # noqa: F403
     from byparts_opset.dropout import *  # noqa: F403
     from byparts_opset.einsum import *  # noqa: F403
     from byparts_opset.error_function import *  # noqa: F403
@@ -159,6 +160,7 @@ if not TYPE_CHECKING:
         along_axis="AddAlongAxis TakeAlongAxis add_along_axis take_along_axis",
         order="ArgSort SearchSorted Sort argsort searchsorted sort",
         signs="CopySign NextAfter SignBit copysign nextafter signbit",
+        descend_rows="DescendRows descend_rows",
     )
     import byparts_opset.arithmetic
 

@@ -14,12 +14,14 @@ from byparts_nn.optimizers.optimizer import (
     Values,
     with_decay,
 )
+from byparts_nn.optimizers.rows import rows_of
 
 
 class SGD(Optimizer):
     """w' = w - rate * dw; with momentum v' = momentum * v + dw, and w' = w - rate * v'.
 
-    Without momentum and decay, rows of a table that were not looked up stay what they are.
+    Without momentum and decay, rows of a table that were not looked up stay what they are, and a
+    compiled step does not even read them (`ops.descend_rows`).
 
     Args:
         momentum: how much of a velocity stays.
@@ -53,4 +55,13 @@ class SGD(Optimizer):
             how = (rate, self.momentum, self.nesterov)
             new, velocities = ops.momentum(weights, old, ds, *how)
             return new, {"velocity": velocities}
-        return ops.gradient_descent(weights, ds, rate), {}
+        results, rows = list(weights), [rows_of(d) for d in ds]
+        for i, pairs in enumerate(rows):
+            for indices, d in pairs or ():
+                results[i] = ops.descend_rows(results[i], indices, d, rate)
+        whole = [i for i, pairs in enumerate(rows) if pairs is None]
+        if whole:
+            some = ([weights[i] for i in whole], [ds[i] for i in whole])
+            for i, new_weight in zip(whole, ops.gradient_descent(*some, rate), strict=True):
+                results[i] = new_weight
+        return results, {}
