@@ -6,7 +6,7 @@ import os
 from os import PathLike
 from typing import Union
 
-from byparts_graph_ir import PartError
+from byparts_graph_ir.errors import PartError
 from byparts_nn.events import Callback, EpochDone, Event, StepDone, TrainingEnded
 
 

@@ -127,7 +127,7 @@ def early_stopping(
     sign = -1.0 if larger_is_better else 1.0
 
     def decide(event: Event) -> Stop | None:
-        if not isinstance(event, EpochDone):
+        if not isinstance(event, (TrainingStarted, EpochDone)) or not len(event.history):
             return None
         best, since = float("inf"), 0
         for value in event.history.column(column):

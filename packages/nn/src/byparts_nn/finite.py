@@ -19,12 +19,11 @@ class NotFinite(GraphError):
 
 
 def all_finite(values: Sequence[Value]) -> Value:
-    """bool[]: no value has a NaN or an infinity.  Numbers so large that their sum is none count."""
-    sums = [ops.sum(ops.cast(v, "f32") * 0.0) for v in values]  # 0 times a NaN or infinity is NaN
-    total = sums[0]
-    for one in sums[1:]:
-        total = total + one
-    return ops.equal(total, 0.0)
+    """bool[]: no value has a NaN or an infinity."""
+    finite = ops.all(ops.is_finite(values[0]))
+    for value in values[1:]:
+        finite = ops.logical_and(finite, ops.all(ops.is_finite(value)))
+    return finite
 
 
 def kept_unless(finite: Value, cells: Sequence[Cell], old: Mapping[Cell, Value]) -> None:

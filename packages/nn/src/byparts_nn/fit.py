@@ -17,7 +17,9 @@ from os import PathLike
 from typing import Any, Optional, Union
 
 from byparts_eager import Cell, compile as compiled, value_and_grad
-from byparts_graph_ir import ArgumentError, GraphError, PartError
+from byparts_graph_ir import FLOATS, ArgumentError, GraphError
+from byparts_graph_ir.errors import PartError
+from byparts_nn.calls import init
 from byparts_nn.checkpoint import Progress, load_checkpoint, save_checkpoint
 from byparts_nn.data.pipeline import Data
 from byparts_nn.evaluate import Backends, Batch, Evaluator, Loss, batched, options_of, pair_of
@@ -160,8 +162,8 @@ class _Training:
         if wanted is None:
             how = "resume=True goes on from it, resume=False starts anew and replaces it"
             raise GraphError(f"fit: the checkpoint {path} exists: {how}")
-        # A step makes the optimizer's state and the program that the first training began with;
-        # all that it has changed is overwritten.
+        # A step on the first batch makes the program that the first training began with, so that a
+        # small batch cannot come first and be compiled otherwise; what it changes is overwritten.
         first = next(self.data.epoch(0), None)
         if first is not None:
             self._prepared(pair_of(first))
@@ -219,8 +221,10 @@ class _Training:
         return float(loss)
 
     def _prepared(self, batch: Batch) -> None:
-        """Compile the step; the optimizer's state must be there before it is guarded."""
+        """Make the step; all state has its shape from here on."""
         model, optimizer, objective = self.model, self.optimizer, self._objective
+        init(model, *batch[:-1])
+        optimizer.follow(model)
 
         @compiled(**self.options)
         def step(*batch: Any) -> Any:
@@ -235,7 +239,7 @@ class _Training:
             loss, gradients = value_and_grad(objective)(model, *batch)
             optimizer.update(gradients)
             changed = [cell.value for cell in cells if cell.value is not old[cell]]
-            finite = all_finite([loss, *[v for v in changed if v.type.dtype in ("f32", "f64")]])
+            finite = all_finite([loss, *[v for v in changed if v.type.dtype in FLOATS]])
             kept_unless(finite, cells, old)
             return loss, finite
 

@@ -159,12 +159,13 @@ def _report(cells: Mapping[str, Cell], values: Named) -> Report:
         missing=[path for path in cells if path not in values],
         unexpected=[path for path in values if path not in cells],
     )
-    for path, (array, names, transposed) in values.items():
-        if path in cells:
+    for path, cell in cells.items():
+        if path in values:
+            array, names, transposed = values[path]
             report.matched[path] = names
             if transposed:
                 report.transposed.append(path)
-            if array.dtype != _dtype_of(cells[path]):
+            if array.dtype != _dtype_of(cell):
                 report.converted[path] = str(array.dtype)
     return report
 

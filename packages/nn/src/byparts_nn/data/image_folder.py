@@ -8,7 +8,8 @@ from typing import Any, Union
 
 import numpy as np
 
-from byparts_graph_ir import FormatError, PartError
+from byparts_graph_ir import FormatError
+from byparts_graph_ir.errors import PartError
 from byparts_nn.data.samples import Array
 
 _ENDINGS = (".png", ".bmp", ".jpg", ".jpeg", ".gif")
