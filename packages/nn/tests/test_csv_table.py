@@ -21,7 +21,9 @@ def table(tmp_path: Path, text: str | bytes, *args: Any, **options: Any) -> dict
 
 def test_kinds_are_found(tmp_path: Path) -> None:
     """Whole numbers, numbers, and text; quotes, a byte order mark and Windows' ends of lines."""
-    text = '\ufeffn,x,name,huge\r\n1,0.5,"a, ""b""",9223372036854775808\r\n-2,1e3,"two\nlines",1\r\n'
+    text = (
+        '\ufeffn,x,name,huge\r\n1,0.5,"a, ""b""",9223372036854775808\r\n-2,1e3,"two\nlines",1\r\n'
+    )
     columns = table(tmp_path, text)
 
     assert columns["n"].tolist() == [1, -2] and columns["n"].dtype == np.int64

@@ -147,9 +147,7 @@ def test_augmentation_is_that_of_the_sample_and_the_epoch() -> None:
 def test_a_crop_is_a_part_of_the_padded_picture() -> None:
     """All places of the cut occur; the size may be another."""
     picture = np.arange(1, 5).reshape(1, 2, 2)
-    cuts = {
-        tuple(crop(1)(picture, np.random.default_rng(i)).ravel().tolist()) for i in range(200)
-    }
+    cuts = {tuple(crop(1)(picture, np.random.default_rng(i)).ravel().tolist()) for i in range(200)}
 
     assert len(cuts) == 9 and (1, 2, 3, 4) in cuts and (4, 0, 0, 0) in cuts
     with pytest.raises(ShapeError, match="no 5x5 in a picture of 2x2 padded by 1"):
@@ -204,7 +202,9 @@ def test_dictionaries_of_a_data_set() -> None:
         def __getitem__(self, index: int) -> dict[str, object]:
             return {"pixels": [0.5, index], "label": index, "text": "unused"}
 
-    ((x, t),) = Data(Rows()).columns("pixels", "label").map(lambda x, t: (np.array(x), t)).batch(3).epoch(0)
+    ((x, t),) = (
+        Data(Rows()).columns("pixels", "label").map(lambda x, t: (np.array(x), t)).batch(3).epoch(0)
+    )
 
     assert x.tolist() == [[0.5, 0], [0.5, 1], [0.5, 2]] and t.tolist() == [0, 1, 2]
     with pytest.raises(GraphError, match="no 'image' in a sample of pixels, label, text"):

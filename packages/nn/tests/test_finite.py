@@ -70,7 +70,9 @@ def test_a_gradient_that_is_no_number_is_named() -> None:
     model = Sequential(Linear(3, 2, bias=False), Root())
 
     words = stopped(model, x=X * np.float32(0), t=T)
-    assert words.endswith("the gradient of 'layers.0.weight' has 6 NaN of 6 numbers; the loss is finite")
+    assert words.endswith(
+        "the gradient of 'layers.0.weight' has 6 NaN of 6 numbers; the loss is finite"
+    )
 
 
 def test_data_that_is_no_number_is_named() -> None:

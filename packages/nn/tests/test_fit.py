@@ -46,9 +46,7 @@ T = (X.sum(1) > 0).astype("i8")
 def network() -> Sequential:
     """A small network with all kinds of state: statistics, counters, open widths."""
     seed(3)
-    return Sequential(
-        Linear(None, 16), BatchNorm(), ops.relu, Dropout(0.3), Linear(None, 2)
-    )
+    return Sequential(Linear(None, 16), BatchNorm(), ops.relu, Dropout(0.3), Linear(None, 2))
 
 
 def trained(epochs: int = 3, **options: Any) -> History:
@@ -108,7 +106,10 @@ t.trained(checkpoint=sys.argv[1], checkpoint_steps=4, callbacks=[killed])
 def test_a_killed_training_goes_on_bit_for_bit(tmp_path: Path) -> None:
     """After kill -9 in the middle of an epoch the losses are those of a training left alone."""
     path = tmp_path / "run.safetensors"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path]),
+    }
     command = [sys.executable, "-c", PROGRAM, str(path), "10"]
     child = subprocess.run(command, capture_output=True, text=True, env=environment)
     whole = trained()
@@ -183,7 +184,9 @@ def test_a_checkpoint_of_other_data_or_another_model_is_refused(tmp_path: Path) 
     with pytest.raises(GraphError, match="another model or optimizer; in one of both alone: "):
         fit(other, (X, T), optimizer=Adam(1e-2), batch=8, log=None, checkpoint=path, resume=True)
     wider = Sequential(Linear(6, 17), BatchNorm(17), ops.relu, Dropout(0.3), Linear(17, 2))
-    with pytest.raises(GraphError, match=r"'layers.0.weight' is \[6,16\]; the model's is f32\[6,17\]"):
+    with pytest.raises(
+        GraphError, match=r"'layers.0.weight' is \[6,16\]; the model's is f32\[6,17\]"
+    ):
         fit(wider, (X, T), optimizer=Adam(1e-2), batch=8, log=None, checkpoint=path, resume=True)
     np.savez(path, w=np.ones(2))
     with pytest.raises(FormatError, match="run.npz is no checkpoint of a training"):
@@ -212,9 +215,7 @@ def test_a_full_disk_leaves_the_last_checkpoint(tmp_path: Path) -> None:
 def test_callbacks_are_told_in_order(tmp_path: Path) -> None:
     """Each event has its facts, and `Stop` ends the training after it."""
     told: list[Any] = []
-    history = trained(
-        epochs=2, checkpoint=tmp_path / "a.npz", callbacks=[lambda e: told.append(e)]
-    )
+    history = trained(epochs=2, checkpoint=tmp_path / "a.npz", callbacks=[lambda e: told.append(e)])
 
     kinds = [type(e) for e in told]
     epoch = [*[StepDone] * 7, EpochDone, CheckpointSaved]
@@ -239,7 +240,9 @@ def test_a_callback_that_returns_something_else_is_named() -> None:
     def wrong(event: Event) -> Any:
         return True
 
-    with pytest.raises(ArgumentError, match="callback wrong returned True; it returns None, or Stop"):
+    with pytest.raises(
+        ArgumentError, match="callback wrong returned True; it returns None, or Stop"
+    ):
         trained(callbacks=[wrong])
 
 
@@ -320,7 +323,7 @@ def nothing() -> Any:
     ("options", "error", "words"),
     [
         ({"epochs": 0}, ArgumentError, "epochs=0: give a whole number"),
-        ({"nan": "raise"}, ArgumentError, 'nan=\'raise\': give "stop"'),
+        ({"nan": "raise"}, ArgumentError, "nan='raise': give \"stop\""),
         ({"log": 3}, ArgumentError, 'log=3: give "auto", None'),
         ({"processes": 4}, PartError, "processes=4 needs the part 'distributed'"),
         ({"metrics": [accuracy]}, ArgumentError, "give validate="),

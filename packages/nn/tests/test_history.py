@@ -27,7 +27,9 @@ def history_of(losses: list[float], **columns: list[float]) -> History:
     history = History()
     history.losses = losses
     values = {"epoch": list(range(1, len(losses) + 1)), "loss": losses, **columns}
-    history.rows = [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
+    history.rows = [
+        dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)
+    ]
     history.reason = "all epochs are done"
     return history
 
@@ -36,18 +38,30 @@ def test_a_history_is_a_table(tmp_path: Path) -> None:
     """As text, as CSV, as HTML, by column."""
     history = history_of([2.0, 0.12345], accuracy=[0.5, 1.0])
 
-    assert str(history) == "epoch    loss  accuracy\n    1       2       0.5\n    2  0.1235         1"
+    assert (
+        str(history) == "epoch    loss  accuracy\n    1       2       0.5\n    2  0.1235         1"
+    )
     assert history.to_csv(tmp_path / "h.csv") == "epoch,loss,accuracy\n1,2.0,0.5\n2,0.12345,1.0\n"
     assert (tmp_path / "h.csv").read_text() == history.to_csv()
     assert "<td>0.1235</td>" in history._repr_html_() and "<svg" in history._repr_html_()
-    assert (len(history), history[-1]["accuracy"], history.column("loss")) == (2, 1.0, [2.0, 0.12345])
+    assert (len(history), history[-1]["accuracy"], history.column("loss")) == (
+        2,
+        1.0,
+        [2.0, 0.12345],
+    )
     assert repr(history) == "History(2 epochs, 2 steps: all epochs are done)"
     assert str(History()) == "no epoch is done" and History().to_csv() == "\n"
 
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [(3.0, "3"), (12345.6, "12,346"), (0.00012346, "0.0001235"), (math.nan, "nan"), (-math.inf, "-inf")],
+    [
+        (3.0, "3"),
+        (12345.6, "12,346"),
+        (0.00012346, "0.0001235"),
+        (math.nan, "nan"),
+        (-math.inf, "-inf"),
+    ],
 )
 def test_numbers_are_short(value: float, words: str) -> None:
     """Four digits, and thousands apart."""

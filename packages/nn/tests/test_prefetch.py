@@ -114,7 +114,9 @@ def program(folder: Path, function: str) -> subprocess.Popen[str]:
     (folder / "main.py").write_text(PROGRAM)
     command = [sys.executable, str(folder / "main.py"), str(folder), function]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *sys.path])}
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
+    )
 
 
 def test_processes_give_batches_and_errors(tmp_path: Path) -> None:

@@ -59,7 +59,9 @@ def test_arrays_that_do_not_fit_change_nothing(tmp_path: Path) -> None:
     other = Sequential(Linear(4, 3), Linear(3, 5))
     before = arrays_of(other.cells())
 
-    with pytest.raises(GraphError, match=r"m.npz: 'layers.1.weight' is \[3,2\]; the model's is f32\[3,5\]"):
+    with pytest.raises(
+        GraphError, match=r"m.npz: 'layers.1.weight' is \[3,2\]; the model's is f32\[3,5\]"
+    ):
         load(path, other)
     with pytest.raises(GraphError, match=r"strict=False\) takes what there is") as caught:
         load(path, Sequential(Linear(4, 3), ops.relu, Linear(3, 2)))
@@ -162,9 +164,7 @@ def test_a_model_of_pytorch_gives_the_same_numbers(tmp_path: Path) -> None:
             "last": torch.nn.Linear(8, 3),
         }
     )
-    save_arrays(
-        tmp_path / "m.safetensors", {k: v.numpy() for k, v in layers.state_dict().items()}
-    )
+    save_arrays(tmp_path / "m.safetensors", {k: v.numpy() for k, v in layers.state_dict().items()})
     letters = np.random.default_rng(0).integers(0, 7, (2, 5))
     image = np.random.default_rng(1).random((2, 1, 6, 6), np.float32)
     with torch.no_grad():

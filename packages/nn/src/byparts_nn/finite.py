@@ -67,7 +67,9 @@ def blame(model: Module, loss: Callable[..., Any], batch: Sequence[Any]) -> str:
     bad = [(names[cell], g) for cell, g in gradients.items() if not _is_finite(g)]
     if bad:  # gradients go from the last module to the first
         return f"the gradient of {bad[-1][0]!r} has {_bad(bad[-1][1])}; the loss is finite"
-    return "the new weights; the loss and all gradients are finite, the optimizer's rate may be large"
+    return (
+        "the new weights; the loss and all gradients are finite, the optimizer's rate may be large"
+    )
 
 
 def without_change(cells: Sequence[Cell], run: Callable[[], str]) -> str:

@@ -336,4 +336,3 @@ def _arrays(batch: Sample) -> Batch:
 
 def _first_length(sample: Sample) -> int:
     return len(next(iter(sample.values())) if isinstance(sample, dict) else sample[0])
-
