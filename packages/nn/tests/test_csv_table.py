@@ -41,7 +41,7 @@ def test_kinds_are_asked_for(tmp_path: Path) -> None:
     assert [*columns] == ["b", "a", "c"]
     assert columns["b"].tolist() == [-1, 4] and columns["b"].dtype == np.float64
     assert columns["a"].tolist() == [True, False]
-    ((b, a, c),) = Data(columns).columns("b", "a", "c").batch(2).epoch(0)
+    ((*_, c),) = Data(columns).columns("b", "a", "c").batch(2).epoch(0)
     assert c.tolist() == ["yes", "true"]
 
 

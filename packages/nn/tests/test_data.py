@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def test_an_epoch_has_each_sample_once_and_goes_on_anywhere(
     data = Data(np.arange(count), seed=seed).shuffle().batch(size)
     whole = seen(data, epoch)
 
-    assert sorted(sum(whole, [])) == list(range(count))
+    assert sorted(chain(*whole)) == list(range(count))
     assert len(whole) == len(data)
     assert seen(data, epoch, skip) == whole[skip:]
 
@@ -158,7 +159,7 @@ def test_a_stream_is_shuffled_within_a_window() -> None:
     """Each sample comes once, none earlier than the window allows; a place is reached again."""
     data = Data(lambda: iter(range(30)), seed=1).shuffle(window=5).batch(3)
     whole = seen(data, 0)
-    flat = sum(whole, [])
+    flat = list(chain(*whole))
 
     assert sorted(flat) == list(range(30)) and flat != list(range(30))
     assert all(value - at < 5 for at, value in enumerate(flat))

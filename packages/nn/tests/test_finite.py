@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import byparts_opset as ops
+from byparts_nn import SGD, Adam
 from byparts_nn.dropout import Dropout
 from byparts_nn.finite import NotFinite
 from byparts_nn.fit import fit
@@ -15,7 +16,6 @@ from byparts_nn.linear import Linear
 from byparts_nn.losses import mse
 from byparts_nn.module import Module
 from byparts_nn.normalize import BatchNorm
-from byparts_nn.optimizers import SGD, Adam
 from byparts_nn.parameter import seed
 from byparts_nn.sequential import Sequential
 from byparts_nn.weights import arrays_of, cells_of

@@ -15,6 +15,7 @@ import pytest
 import byparts_opset as ops
 from byparts_graph_ir import ArgumentError, FormatError, GraphError
 from byparts_graph_ir.errors import PartError
+from byparts_nn import SGD, Adam
 from byparts_nn.data import Data, digits
 from byparts_nn.dropout import Dropout
 from byparts_nn.evaluate import evaluate, predict
@@ -34,7 +35,6 @@ from byparts_nn.linear import Linear
 from byparts_nn.losses import mse
 from byparts_nn.metrics import accuracy, mean_absolute_error, perplexity
 from byparts_nn.normalize import BatchNorm
-from byparts_nn.optimizers import SGD, Adam
 from byparts_nn.parameter import seed
 from byparts_nn.sequential import Sequential
 
@@ -189,7 +189,7 @@ def test_a_checkpoint_of_other_data_or_another_model_is_refused(tmp_path: Path) 
     ):
         fit(wider, (X, T), optimizer=Adam(1e-2), batch=8, log=None, checkpoint=path, resume=True)
     np.savez(path, w=np.ones(2))
-    with pytest.raises(FormatError, match="run.npz is no checkpoint of a training"):
+    with pytest.raises(FormatError, match=r"run\.npz is no checkpoint of a training"):
         trained(checkpoint=path, resume=True)
 
 
@@ -300,7 +300,7 @@ def test_several_inputs() -> None:
     """All elements of a batch but the last are arguments of the model."""
 
     class Sum(Sequential):
-        def __call__(self, x: Any, y: Any) -> Any:
+        def __call__(self, x: Any, y: Any = 0) -> Any:
             return super().__call__(x + y)
 
     history = fit(Sum(Linear(6, 2)), (X, X, T), epochs=1, log=None)

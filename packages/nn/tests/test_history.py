@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from byparts_graph_ir.errors import PartError
+from byparts_nn import SGD
 from byparts_nn.events import EpochDone, StepDone, TrainingEnded, TrainingStarted
 from byparts_nn.fit import fit
 from byparts_nn.history import History, shown
 from byparts_nn.linear import Linear
-from byparts_nn.optimizers import SGD
 from byparts_nn.progress import logger
 
 X, T = np.eye(6, 4, dtype="f4"), np.arange(6) % 2

@@ -169,13 +169,19 @@ if not TYPE_CHECKING:
             "data.pipeline": "Data",
             "dropout": "Dropout",
             "evaluate": "evaluate predict",
-            "events": "CheckpointSaved EpochDone Event StepDone Stop TrainingEnded TrainingStarted early_stopping",
+            "events": (
+                "CheckpointSaved EpochDone Event StepDone Stop TrainingEnded TrainingStarted "
+                "early_stopping"
+            ),
             "finite": "NotFinite",
             "fit": "fit",
             "gradients": "Accumulator clip_by_norm clip_by_value norm_of",
             "history": "History",
             "linear": "Embedding Linear",
-            "losses": "binary_cross_entropy cosine_distance cosine_similarity cross_entropy hinge huber kl l1 mse",
+            "losses": (
+                "binary_cross_entropy cosine_distance cosine_similarity cross_entropy hinge "
+                "huber kl l1 mse"
+            ),
             "metrics": "Mean accuracy mean_absolute_error perplexity",
             "module": "Module",
             "normalize": "BatchNorm GroupNorm InstanceNorm LayerNorm RMSNorm",
@@ -185,7 +191,10 @@ if not TYPE_CHECKING:
             "optimizers.optimizer": "Group Optimizer",
             "optimizers.sgd": "SGD",
             "parameter": "Parameter seed",
-            "pooling": "AveragePool1d AveragePool2d AveragePool3d GlobalAveragePool GlobalMaxPool MaxPool1d MaxPool2d MaxPool3d",
+            "pooling": (
+                "AveragePool1d AveragePool2d AveragePool3d GlobalAveragePool GlobalMaxPool "
+                "MaxPool1d MaxPool2d MaxPool3d"
+            ),
             "recurrent": "Bidirectional GRU LSTM RNN",
             "sequential": "Flatten Residual Sequential",
             "summary": "Summary summary",

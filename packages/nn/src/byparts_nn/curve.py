@@ -81,7 +81,8 @@ def _plot(lines: Sequence[Line], epochs: int, place: int) -> Iterator[str]:
     left = float(LEFT)
     for line in lines:
         yield from _drawn(line, across, up)
-        yield f'<rect x="{_number(left)}" y="{top - 22}" width="12" height="12" {_look(line, True)}/>'
+        square = f'x="{_number(left)}" y="{top - 22}" width="12" height="12"'
+        yield f"<rect {square} {_look(line, True)}/>"
         yield _text(left + 18, top - 12, line.name, "start")
         left += 34 + 7 * len(line.name)
 
@@ -95,7 +96,8 @@ def _drawn(line: Line, across: object, up: object) -> Iterator[str]:
     if len(points) <= 60 and not line.pale:
         for (x, y), (epoch, value) in zip(points, line.points, strict=False):
             tip = escape(f"{line.name}: {value:.6g} after epoch {epoch:.0f}")
-            yield f'<circle cx="{x}" cy="{y}" r="3" fill="{line.colour}"><title>{tip}</title></circle>'
+            place = f'cx="{x}" cy="{y}" r="3" fill="{line.colour}"'
+            yield f"<circle {place}><title>{tip}</title></circle>"
 
 
 def _look(line: Line, filled: bool) -> str:

@@ -61,12 +61,11 @@ class Evaluator:
     ) -> None:
         self._metrics = named(metrics)
 
-        @compiled(**options)
         def run(*batch: Any) -> tuple[Any, Any]:
             prediction = model(*batch[:-1])
             return loss(prediction, batch[-1]), prediction
 
-        self._run = run
+        self._run = compiled(run, **options)
 
     def __call__(self, data: Iterable[Any]) -> dict[str, float]:
         """The loss and the metrics, means over samples.
@@ -125,7 +124,7 @@ def predict(
     if not len(x):
         raise ArgumentError("predict: x has no rows")
     run = compiled(lambda rows: model(rows), **options_of(backends))
-    return np.concatenate([run(rows).numpy() for (rows,) in Data(x).batch(batch).epoch(0)])  # type: ignore[misc]
+    return np.concatenate([run(rows).numpy() for (rows,) in Data(x).batch(batch).epoch(0)])
 
 
 def options_of(backends: Backends, **others: Any) -> dict[str, Any]:

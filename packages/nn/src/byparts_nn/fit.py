@@ -39,7 +39,8 @@ from byparts_nn.history import History
 from byparts_nn.losses import cross_entropy
 from byparts_nn.metrics import Metrics
 from byparts_nn.module import Module
-from byparts_nn.optimizers import Adam, Optimizer
+from byparts_nn.optimizers.adam import Adam
+from byparts_nn.optimizers.optimizer import Optimizer
 from byparts_nn.progress import Log, logger
 from byparts_nn.weights import cells_of
 
@@ -226,13 +227,11 @@ class _Training:
         init(model, *batch[:-1])
         optimizer.follow(model)
 
-        @compiled(**self.options)
         def step(*batch: Any) -> Any:
             loss, gradients = value_and_grad(objective)(model, *batch)
             optimizer.update(gradients)
             return loss
 
-        @compiled(**self.options)
         def guarded(*batch: Any) -> Any:
             cells = list(self._cells().values())
             old = {cell: cell.value for cell in cells}
@@ -243,7 +242,7 @@ class _Training:
             kept_unless(finite, cells, old)
             return loss, finite
 
-        self._step = guarded if self.guarded else step
+        self._step = compiled(guarded if self.guarded else step, **self.options)
 
     def _end_epoch(self) -> None:
         progress = self.progress
@@ -302,8 +301,8 @@ def _check(
         raise ArgumentError(f'fit: nan={nan!r:.60}: give "stop", or leave it out')
     if processes != 1:
         raise PartError(
-            f"fit: processes={processes!r:.60} needs the part 'distributed', which is not there yet; "
-            "one process uses all cores through its backends"
+            f"fit: processes={processes!r:.60} needs the part 'distributed', which is not there "
+            "yet; one process uses all cores through its backends"
         )
     if metrics and validate is None:
         raise ArgumentError("fit: metrics are of data that is not trained on: give validate=")

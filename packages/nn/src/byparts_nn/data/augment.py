@@ -44,7 +44,8 @@ class crop:  # noqa: N801 - likewise
             what = f"crop: no {height}x{width} in a picture of {old} padded by {self.pad}"
             raise ShapeError(f"{what}; give a larger pad")
         top, left = (int(random.integers(n + 1)) for n in spare)
-        return padded[..., top : top + height, left : left + width]
+        cut: Array = padded[..., top : top + height, left : left + width]
+        return cut
 
 
 class cutout:  # noqa: N801 - likewise
@@ -55,7 +56,7 @@ class cutout:  # noqa: N801 - likewise
 
     def __call__(self, picture: Array, random: np.random.Generator) -> Array:
         top, left = (int(random.integers(n)) - self.size // 2 for n in picture.shape[-2:])
-        cut = picture.copy()
+        cut: Array = picture.copy()
         cut[..., max(top, 0) : top + self.size, max(left, 0) : left + self.size] = self.fill
         return cut
 
@@ -67,7 +68,8 @@ class normalise:  # noqa: N801 - likewise
         self.mean, self.deviation = (_of_channels(x) for x in (mean, deviation))
 
     def __call__(self, picture: Array, random: np.random.Generator | None = None) -> Array:
-        return (picture.astype(np.float32) - self.mean) / self.deviation
+        scaled: Array = (picture.astype(np.float32) - self.mean) / self.deviation
+        return scaled
 
 
 def _of_channels(numbers: Numbers) -> Array:

@@ -19,7 +19,7 @@ _64 = (1 << 64) - 1
 class Member(NamedTuple):
     """One place in the order of an epoch: the number of a sample, and itself where it was read."""
 
-    index: int
+    number: int
     sample: Sample | None = None
 
 
@@ -66,10 +66,10 @@ def groups(members: Iterable[Member], size: int, drop_last: bool) -> Iterator[li
 def buckets(
     members: Iterable[tuple[Member, int]], size: int, width: int, drop_last: bool
 ) -> Iterator[list[Member]]:
-    """Groups of members, given with their lengths, of similar length: lengths that round
-    up to one multiple of `width` share a bucket.
+    """Groups of similar length, from members and their lengths.
 
-    A bucket is given out when it is full; at the end the rest of each, the shortest first.
+    Lengths that round up to one multiple of `width` share a bucket.  A bucket is given out when it
+    is full; at the end the rest of each, the shortest first.
     """
     waiting: dict[int, list[Member]] = {}
     for member, length in members:

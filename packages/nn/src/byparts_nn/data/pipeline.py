@@ -65,23 +65,27 @@ class Recipe:
         if self.stacks and not self.sample_steps and self.pads is None:
             taken = self._taken(members)
             if taken is not None:
-                return _mapped(self.batch_steps, taken)
+                return self._finished(taken)
         samples = [self._sample(epoch, member) for member in members]
         batch = collated(samples, self.pads, self.width) if self.stacks else _arrays(samples[0])
-        return _mapped(self.batch_steps, batch)
+        return self._finished(batch)
+
+    def _finished(self, batch: Batch) -> Batch:
+        mapped: Batch = _mapped(self.batch_steps, batch)
+        return mapped
 
     def _taken(self, members: Sequence[Member]) -> Batch | None:
         if not hasattr(self.source, "take"):
             return None
-        taken: Batch | None = self.source.take(np.array([member.index for member in members]))
+        taken: Batch | None = self.source.take(np.array([member.number for member in members]))
         return taken
 
     def _sample(self, epoch: int, member: Member) -> Sample:
-        sample = self.source[member.index] if member.sample is None else member.sample
+        sample = self.source[member.number] if member.sample is None else member.sample
         random = None
         for step in self.sample_steps:
             if isinstance(step, Augment):
-                random = random or generator(self.seed, epoch, member.index)
+                random = random or generator(self.seed, epoch, member.number)
                 sample = _augmented(sample, step, random)
             else:
                 sample = _mapped((step,), sample)
@@ -197,14 +201,14 @@ class Data:
 
     # ---- batches ---------------------------------------------------------------------------------
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[Any]:
         """The batches from `position` to the end of the epoch; one that is given out is done."""
         for batch in self.epoch(*self.position):
             self.position = Position(self.position.epoch, self.position.batch + 1)
             yield batch
         self.position = Position(self.position.epoch + 1, 0)
 
-    def epoch(self, number: int, skip: int = 0) -> Iterator[Batch]:
+    def epoch(self, number: int, skip: int = 0) -> Iterator[Any]:
         """The batches of an epoch; the first `skip` are not made."""
         options, recipe = self._options, self._options.recipe
         plan = self._groups(number)
@@ -260,7 +264,7 @@ class Data:
             measured = ((m, int(length(m.sample or ()))) for m in members)
         else:
             known = self._lengths()
-            measured = ((m, known[m.index]) for m in members)
+            measured = ((m, known[m.number]) for m in members)
         return buckets(measured, size, options.recipe.width, options.drop_last)
 
     def _members(self, epoch: int) -> Iterator[Member]:
@@ -292,8 +296,9 @@ class Data:
 
     def _stepped(self, step: object) -> Data:
         recipe = self._options.recipe
-        name = "batch_steps" if self.is_batched else "sample_steps"
-        return self._with(recipe=replace(recipe, **{name: (*getattr(recipe, name), step)}))
+        if self.is_batched:
+            return self._with(recipe=replace(recipe, batch_steps=(*recipe.batch_steps, step)))
+        return self._with(recipe=replace(recipe, sample_steps=(*recipe.sample_steps, step)))
 
     def _with(self, **changes: Any) -> Data:
         data = object.__new__(Data)

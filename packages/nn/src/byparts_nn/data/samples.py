@@ -1,4 +1,4 @@
-"""Samples, and batches of them: tuples or dictionaries of arrays, stacked along a new first axis."""
+"""Samples, and batches of them: tuples or dictionaries of arrays, stacked along a new axis."""
 
 from __future__ import annotations
 

@@ -40,11 +40,13 @@ class Arrays:
         return len(next(iter(self.arrays.values())))
 
     def __getitem__(self, index: int) -> Sample:
-        return self._made({key: array[index] for key, array in self.arrays.items()})
+        row: Sample = self._made({key: array[index] for key, array in self.arrays.items()})
+        return row
 
     def take(self, indices: Array) -> Batch:
         """The batch of some rows, without a detour over samples."""
-        return self._made({key: array[indices] for key, array in self.arrays.items()})
+        rows: Batch = self._made({key: array[indices] for key, array in self.arrays.items()})
+        return rows
 
     def _made(self, columns: dict[Any, Any]) -> Any:
         return columns if self._named else tuple(columns.values())
