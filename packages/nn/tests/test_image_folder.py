@@ -68,7 +68,6 @@ def test_a_library_that_is_not_there_is_named(
 ) -> None:
     """The message says what to install."""
     monkeypatch.setitem(sys.modules, "byparts_tf_files.pictures", None)
-    monkeypatch.setitem(sys.modules, "PIL", None)
 
     with pytest.raises(PartError, match="pip install byparts-tf-files"):
         ImageFolder(folder(tmp_path))[0]

@@ -19,7 +19,7 @@ class ImageFolder:
     """Pairs of a picture, f32 [channels, height, width] in [0, 1], and the number of its class.
 
     A sequence for `Data`.  `folder/cat/1.png` is a picture of class "cat"; classes and files are
-    in the order of their names.  PNG and BMP are read by the part tf-files, others by Pillow.
+    in the order of their names.  The part tf-files reads PNG and BMP, with Pillow also the others.
 
     Args:
         folder: the folder of the folders.
@@ -60,29 +60,13 @@ def _decoded(path: str, data: bytes, channels: int) -> Array:
     """The picture of a file: uint8 or uint16 [height, width, channels]."""
     try:
         from byparts_tf_files.pictures import decoded  # a part that need not be there
-    except ImportError:
-        return _by_pillow(path, data, channels)
+    except ImportError as error:
+        how = "pip install byparts-tf-files"
+        raise PartError(f"{path}: pictures are read by the part tf-files: {how}") from error
     try:
         pixels: Array = decoded(data, channels)
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from error
-    except NotImplementedError as error:
+    except NotImplementedError as error:  # a JPEG, and Pillow is not installed
         raise PartError(f"{path}: {error}") from error
     return pixels if pixels.ndim == 3 else pixels[0]  # the first frame of a GIF
-
-
-def _by_pillow(path: str, data: bytes, channels: int) -> Array:
-    from io import BytesIO
-
-    try:
-        from PIL import Image  # type: ignore[import-not-found,unused-ignore]  # optional
-    except ImportError as error:
-        how = "pip install byparts-tf-files (PNG, BMP) or pillow (all)"
-        raise PartError(f"{path}: nothing here reads pictures: {how}") from error
-    mode = {1: "L", 3: "RGB", 4: "RGBA"}[channels]
-    try:
-        picture: Any = Image.open(BytesIO(data)).convert(mode)
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise FormatError(f"{path}: {error}") from error
-    pixels = np.asarray(picture)
-    return pixels if pixels.ndim == 3 else pixels[..., None]
