@@ -86,7 +86,7 @@ def test_a_part_of_a_file_is_loaded_when_asked(tmp_path: Path) -> None:
     ]
     second = Linear(3, 2)
     load(path, second, rename={"layers.1.": ""}, strict=False)
-    assert np.array_equal(second.weight.numpy(), model[1].weight.numpy())  # type: ignore[attr-defined]
+    assert np.array_equal(second.weight.numpy(), model[1].weight.numpy())
 
 
 def test_a_pickle_is_refused(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_names_and_layouts_of_pytorch(tmp_path: Path) -> None:
 
     assert report.transposed == ["layers.0.weight", "layers.3.weight"]
     assert report.converted == {"layers.0.bias": "float64"}
-    assert np.array_equal(model[0].weight.numpy(), arrays["0.weight"].T)  # type: ignore[attr-defined]
+    assert np.array_equal(model[0].weight.numpy(), arrays["0.weight"].T)
     assert "  layers.3.weight = 3.weight, transposed" in str(report).splitlines()
     save_arrays(tmp_path / "less.npz", {k: a for k, a in arrays.items() if k != "3.weight"})
     with pytest.raises(GraphError, match=r"missing: layers\.3\.weight"):

@@ -25,7 +25,7 @@ _STATE, _LOSSES = "fit.state", "fit.losses"
 
 @dataclass
 class Progress:
-    """How far a training is.
+    """The place that a training has reached.
 
     Attributes:
         epoch: that is going on, from 0 on.

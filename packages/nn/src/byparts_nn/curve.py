@@ -18,7 +18,7 @@ Points = Sequence[tuple[float, float]]  # (epochs done, number)
 
 
 class Line(NamedTuple):
-    """One curve."""
+    """A curve of a plot."""
 
     name: str
     points: Points

@@ -116,7 +116,7 @@ def evaluate(
 def predict(
     model: Module, x: NDArray[Any], *, batch: int = 100, backends: Backends = None
 ) -> NDArray[Any]:
-    """What a model gives for the rows of `x`, computed `batch` rows at a time.
+    """Predictions of a model for the rows of `x`, computed `batch` rows at a time.
 
     Raises:
         ArgumentError: there is no row.

@@ -1,4 +1,4 @@
-"""What `fit` tells its callbacks, and what they may answer.
+"""Events that `fit` tells its callbacks, and the answer that they may give.
 
 A callback is a function of one event.  It returns `None`, or `Stop(reason)` to end the training:
 

@@ -73,7 +73,7 @@ def blame(model: Module, loss: Callable[..., Any], batch: Sequence[Any]) -> str:
 
 
 def without_change(cells: Sequence[Cell], run: Callable[[], str]) -> str:
-    """What `run` gives; cells have their values of before again after it."""
+    """Call `run` in training mode, and give cells their values of before again."""
     before = [cell.value for cell in cells]
     try:
         with training_mode(True):

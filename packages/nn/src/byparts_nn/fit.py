@@ -139,8 +139,7 @@ class _Training:
 
     def run(self) -> History:
         """Train from where it is to the end."""
-        steps = None if self.data.is_stream or not _has_length(self.data) else len(self.data)
-        start = (self.model, self.optimizer, self.epochs, steps, self.history)
+        start = (self.model, self.optimizer, self.epochs, self.data.batches, self.history)
         self._tell(TrainingStarted(*start))
         try:
             while self.progress.epoch < self.epochs and not self._reason:
@@ -309,14 +308,6 @@ def _check(
     if checkpoint_steps is not None and (checkpoint is None or checkpoint_steps < 1):
         what = f"fit: checkpoint_steps={checkpoint_steps}"
         raise ArgumentError(f"{what}: give at least 1, and the file checkpoint=")
-
-
-def _has_length(data: Data) -> bool:
-    try:
-        len(data)
-    except TypeError:
-        return False
-    return True
 
 
 def _memory_bytes() -> int:

@@ -36,7 +36,7 @@ class Mean:
 
 
 def accuracy(prediction: Array, target: Array) -> float:
-    """How often the largest of the last axis is the label.
+    """The share of predictions whose largest number, along the last axis, is that of the label.
 
     Args:
         prediction: [..., classes].

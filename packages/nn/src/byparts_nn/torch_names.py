@@ -26,7 +26,7 @@ Named = dict[str, tuple[Array, tuple[str, ...], bool]]  # path -> array, names i
 
 
 class Stored(NamedTuple):
-    """How a weight is stored: the sum of some arrays, with the last two axes exchanged or not."""
+    """The way a weight is stored: a sum of arrays, with the last two axes exchanged or not."""
 
     names: tuple[str, ...]
     transposed: bool = False
@@ -90,7 +90,7 @@ def as_ours(model: Module, arrays: Mapping[str, Array]) -> Named:
 
 
 def _stored(path: str, name: str, module: Module, modules: Mapping[str, Module]) -> Stored:
-    """How PyTorch stores the cell `name` of a module, with whole names."""
+    """The whole names by which PyTorch stores the cell `name` of a module."""
     weights = next((table for kind, table in _WEIGHTS if isinstance(module, kind)), {})
     stored = weights.get(name, Stored((name,)))
     prefix, suffix = _theirs(path, modules), ""

@@ -30,7 +30,7 @@ _PICKLES = (".pt", ".pth", ".bin", ".ckpt", ".pkl")
 
 @dataclass(frozen=True)
 class Report:
-    """What became of the arrays of a file; prints as a table.
+    """The use that was made of the arrays of a file; prints as a table.
 
     Attributes:
         matched: path in the model -> the names in the file that its value comes from.

@@ -1,12 +1,13 @@
 """Augmentation of pictures: functions (picture, random numbers) -> picture, for `Data.augment`.
 
-A picture is an array whose last two axes are height and width: [height, width] or [channels,
-height, width].
+A picture is an array whose last two axes are height and width.  The functions are classes, so that
+they can be sent to processes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Union
 
 import numpy as np
@@ -14,25 +15,26 @@ import numpy as np
 from byparts_graph_ir import ShapeError
 from byparts_nn.data.samples import Array
 
-Augmentation = Callable[[Array, np.random.Generator], Array]
 Numbers = Union[float, Sequence[float]]
 
 
-class flip:  # noqa: N801 - called as a function; a class can be sent to processes
+@dataclass(frozen=True)
+class flip:  # noqa: N801 - called as a function
     """Mirror left and right with a probability."""
 
-    def __init__(self, probability: float = 0.5) -> None:
-        self.probability = probability
+    probability: float = 0.5
 
     def __call__(self, picture: Array, random: np.random.Generator) -> Array:
         return picture[..., ::-1] if random.random() < self.probability else picture
 
 
+@dataclass(frozen=True)
 class crop:  # noqa: N801 - likewise
     """Pad all sides by `pad` pixels of `fill`, and cut out a picture of the old size, or `size`."""
 
-    def __init__(self, pad: int, size: tuple[int, int] | None = None, fill: float = 0) -> None:
-        self.pad, self.size, self.fill = pad, size, fill
+    pad: int
+    size: tuple[int, int] | None = None
+    fill: float = 0
 
     def __call__(self, picture: Array, random: np.random.Generator) -> Array:
         height, width = self.size or picture.shape[-2:]
@@ -48,11 +50,12 @@ class crop:  # noqa: N801 - likewise
         return cut
 
 
+@dataclass(frozen=True)
 class cutout:  # noqa: N801 - likewise
     """Fill a square of `size` pixels, whose middle is anywhere in the picture."""
 
-    def __init__(self, size: int, fill: float = 0) -> None:
-        self.size, self.fill = size, fill
+    size: int
+    fill: float = 0
 
     def __call__(self, picture: Array, random: np.random.Generator) -> Array:
         top, left = (int(random.integers(n)) - self.size // 2 for n in picture.shape[-2:])
@@ -61,17 +64,15 @@ class cutout:  # noqa: N801 - likewise
         return cut
 
 
+@dataclass(frozen=True)
 class normalise:  # noqa: N801 - likewise
     """(picture - mean) / deviation as f32; several numbers are those of the channels."""
 
-    def __init__(self, mean: Numbers, deviation: Numbers) -> None:
-        self.mean, self.deviation = (_of_channels(x) for x in (mean, deviation))
+    mean: Numbers
+    deviation: Numbers
 
     def __call__(self, picture: Array, random: np.random.Generator | None = None) -> Array:
-        scaled: Array = (picture.astype(np.float32) - self.mean) / self.deviation
+        mean, deviation = (np.asarray(x, np.float32) for x in (self.mean, self.deviation))
+        mean, deviation = (x[:, None, None] if x.ndim else x for x in (mean, deviation))
+        scaled: Array = (picture.astype(np.float32) - mean) / deviation
         return scaled
-
-
-def _of_channels(numbers: Numbers) -> Array:
-    array = np.asarray(numbers, np.float32)
-    return array.reshape(-1, 1, 1) if array.ndim else array

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from os import PathLike
-from typing import Any, Union
+from typing import Union
 
 import numpy as np
 

@@ -1,12 +1,12 @@
 """The order of an epoch, drawn from (seed, epoch) alone: resuming needs two numbers, no state.
 
 Random numbers are NumPy's Philox: a counter-based generator gives every sample a stream of its own,
-(seed, epoch, index), so that augmentation does not depend on which worker does it, or when.
+(seed, epoch, number), so that augmentation does not depend on which worker does it, or when.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -17,30 +17,24 @@ _64 = (1 << 64) - 1
 
 
 class Member(NamedTuple):
-    """One place in the order of an epoch: the number of a sample, and itself where it was read."""
+    """A sample in the order of an epoch: its number, and itself where it was read already."""
 
     number: int
     sample: Sample | None = None
 
 
-def generator(seed: int, epoch: int, index: int | None = None) -> np.random.Generator:
+def generator(seed: int, epoch: int, number: int | None = None) -> np.random.Generator:
     """The random numbers of an epoch, or of one sample in it."""
-    counter = [0, 0, 0, 0] if index is None else [0, 0, index & _64, 1]
     key = np.array([seed & _64, epoch & _64], np.uint64)
+    counter = [0, 0, 0, 0] if number is None else [0, 0, number & _64, 1]
     return np.random.Generator(np.random.Philox(key=key, counter=np.array(counter, np.uint64)))
 
 
-def shuffled(count: int, seed: int, epoch: int) -> Iterator[Member]:
-    """All samples of a source with a length, each order equally likely."""
-    for index in generator(seed, epoch).permutation(count):
-        yield Member(int(index))
-
-
 def shuffled_stream(
-    members: Iterable[Member], window: int, seed: int, epoch: int
+    members: Iterable[Member], window: int, random: np.random.Generator
 ) -> Iterator[Member]:
     """A stream in another order: each next one is drawn from `window` that wait."""
-    random, waiting = generator(seed, epoch), []
+    waiting = []
     for member in members:
         waiting.append(member)
         if len(waiting) >= window:
@@ -51,38 +45,19 @@ def shuffled_stream(
         yield waiting[at]
 
 
-def groups(members: Iterable[Member], size: int, drop_last: bool) -> Iterator[list[Member]]:
-    """The members, `size` at a time; the last group is smaller, or left out."""
-    group: list[Member] = []
-    for member in members:
-        group.append(member)
-        if len(group) == size:
-            yield group
-            group = []
-    if group and not drop_last:
-        yield group
-
-
-def buckets(
-    members: Iterable[tuple[Member, int]], size: int, width: int, drop_last: bool
+def groups(
+    members: Iterable[tuple[Member, int]], size: int, drop_last: bool
 ) -> Iterator[list[Member]]:
-    """Groups of similar length, from members and their lengths.
+    """Groups of `size` members with equal keys, from members and their keys.
 
-    Lengths that round up to one multiple of `width` share a bucket.  A bucket is given out when it
-    is full; at the end the rest of each, the shortest first.
+    A group is given out when it is full; at the end the rest of each key, the smallest key first,
+    or none of them.
     """
     waiting: dict[int, list[Member]] = {}
-    for member, length in members:
-        key = -(-length // width)
-        waiting.setdefault(key, []).append(member)
-        if len(waiting[key]) == size:
+    for member, key in members:
+        group = waiting.setdefault(key, [])
+        group.append(member)
+        if len(group) == size:
             yield waiting.pop(key)
     if not drop_last:
         yield from (waiting[key] for key in sorted(waiting))
-
-
-def held_out(count: int, share: float, seed: int) -> tuple[Sequence[int], Sequence[int]]:
-    """The indices that stay and those that are held out, both in rising order."""
-    order = generator(seed, 0).permutation(count)
-    cut = round(count * share)
-    return np.sort(order[cut:]).tolist(), np.sort(order[:cut]).tolist()

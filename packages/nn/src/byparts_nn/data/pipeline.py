@@ -5,7 +5,7 @@
         ...
 
 A `Data` is a recipe: each method gives a new one.  The order of an epoch, and the random numbers of
-its augmentation, follow from (seed, epoch, index of the sample), so the place in the data is two
+its augmentation, follow from (seed, epoch, number of the sample), so the place in the data is two
 numbers, `data.position`, and going on from there gives the same batches to the bit.
 """
 
@@ -18,20 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from byparts_graph_ir import ArgumentError, GraphError
-from byparts_nn.data.order import (
-    Member,
-    buckets,
-    generator,
-    groups,
-    held_out,
-    shuffled,
-    shuffled_stream,
-)
+from byparts_nn.data.order import Member, generator, groups, shuffled_stream
 from byparts_nn.data.prefetch import in_processes, in_threads
-from byparts_nn.data.samples import Batch, Pads, Sample, as_sample, collated
-from byparts_nn.data.sources import Stream, Subset, source_of
-
-Augmentation = Callable[..., Any]  # (array, generator) -> array
+from byparts_nn.data.recipe import Augment, Columns, Recipe
+from byparts_nn.data.samples import Pads, Sample
+from byparts_nn.data.sources import Items, Stream, source_of
 
 
 class Position(NamedTuple):
@@ -41,60 +32,9 @@ class Position(NamedTuple):
     batch: int
 
 
-class Augment(NamedTuple):
-    """A step of a recipe: functions (array, random numbers) -> array on one element of a sample."""
-
-    functions: tuple[Augmentation, ...]
-    element: Any
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How a group of samples becomes a batch; sent to processes as it is."""
-
-    source: Any
-    seed: int
-    sample_steps: tuple[Any, ...] = ()
-    batch_steps: tuple[Any, ...] = ()
-    pads: Pads = None
-    width: int = 1
-    stacks: bool = True  # False: a sample of the source is a batch
-
-    def __call__(self, epoch: int, members: Sequence[Member]) -> Batch:
-        """The batch of these samples, in epoch number `epoch`."""
-        if self.stacks and not self.sample_steps and self.pads is None:
-            taken = self._taken(members)
-            if taken is not None:
-                return self._finished(taken)
-        samples = [self._sample(epoch, member) for member in members]
-        batch = collated(samples, self.pads, self.width) if self.stacks else _arrays(samples[0])
-        return self._finished(batch)
-
-    def _finished(self, batch: Batch) -> Batch:
-        mapped: Batch = _mapped(self.batch_steps, batch)
-        return mapped
-
-    def _taken(self, members: Sequence[Member]) -> Batch | None:
-        if not hasattr(self.source, "take"):
-            return None
-        taken: Batch | None = self.source.take(np.array([member.number for member in members]))
-        return taken
-
-    def _sample(self, epoch: int, member: Member) -> Sample:
-        sample = self.source[member.number] if member.sample is None else member.sample
-        random = None
-        for step in self.sample_steps:
-            if isinstance(step, Augment):
-                random = random or generator(self.seed, epoch, member.number)
-                sample = _augmented(sample, step, random)
-            else:
-                sample = _mapped((step,), sample)
-        return sample
-
-
 @dataclass(frozen=True)
 class _Options:
-    """What a `Data` is made of, apart from its position."""
+    """The recipe of a `Data`, the order of its samples, and who makes its batches."""
 
     recipe: Recipe
     window: int | None = None  # None: not shuffled
@@ -136,7 +76,11 @@ class Data:
 
     def batch(self, size: int, drop_last: bool = False) -> Data:
         """Batches of `size` samples; the last one of an epoch is smaller, or left out."""
-        return self._grouped(size, drop_last)
+        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+            raise ArgumentError(f"batch: size={size!r:.60}: give a whole number of samples, as 32")
+        if self.is_batched:
+            raise GraphError("the data is in batches already")
+        return self._with(size=size, drop_last=drop_last)
 
     def bucket(
         self,
@@ -159,22 +103,24 @@ class Data:
         if width < 1:
             raise ArgumentError(f"bucket: width={width}: give at least 1")
         recipe = replace(self._options.recipe, pads=pad, width=width)
-        grouped = self._grouped(size, drop_last)
-        return grouped._with(recipe=recipe, length=length or _first_length)
+        return self.batch(size, drop_last)._with(recipe=recipe, length=length or _first_length)
 
     def map(self, function: Callable[..., Any]) -> Data:
         """`function(*sample)` in the place of each sample; behind `batch`, of each batch."""
-        return self._stepped(function)
+        recipe = self._options.recipe
+        if self.is_batched:
+            return self._with(recipe=replace(recipe, batch_steps=(*recipe.batch_steps, function)))
+        return self._with(recipe=replace(recipe, sample_steps=(*recipe.sample_steps, function)))
 
-    def augment(self, *functions: Augmentation, element: Any = 0) -> Data:
+    def augment(self, *functions: Callable[..., Any], element: Any = 0) -> Data:
         """Each function, `f(array, random)`, on an element of each sample, in every epoch anew."""
-        if self._options.size is not None:
+        if self.is_batched:
             raise GraphError("augment changes samples; it stands in front of batch or bucket")
-        return self._stepped(Augment(functions, element))
+        return self.map(Augment(functions, element))
 
     def columns(self, *names: str) -> Data:
         """The elements of these names of each dictionary, as a tuple: `("image", "label")`."""
-        return self._stepped(Columns(names))
+        return self.map(Columns(names))
 
     def prefetch(self, ahead: int = 2, *, threads: int = 1, processes: int = 0) -> Data:
         """Make batches in advance: `ahead` of them, in threads or in processes.
@@ -192,12 +138,16 @@ class Data:
         recipe = self._options.recipe
         if isinstance(recipe.source, Stream):
             raise GraphError("split: a stream has no length; split the source, or collect it")
-        parts = held_out(len(recipe.source), share, seed)
-        rest, held = (Subset(recipe.source, np.array(part, np.int64)) for part in parts)
-        return (
-            self._with(recipe=replace(recipe, source=rest), lengths=[]),
-            self._with(recipe=replace(recipe, source=held), lengths=[]),
+        count = len(recipe.source)
+        order = generator(seed, 0).permutation(count)
+        cut = round(count * share)
+        rest, held = (
+            self._with(
+                recipe=replace(recipe, source=Items(recipe.source, np.sort(part))), lengths=[]
+            )
+            for part in (order[cut:], order[:cut])
         )
+        return rest, held
 
     # ---- batches ---------------------------------------------------------------------------------
 
@@ -215,11 +165,12 @@ class Data:
         for _ in range(skip):
             next(plan, None)
         calls = ((number, tuple(group)) for group in plan)
-        if not options.ahead:
-            return (recipe(*call) for call in calls)
         if options.processes:
             return in_processes(recipe, calls, options.ahead, options.processes)
-        return in_threads(recipe, calls, options.ahead, 1 if self.is_stream else options.threads)
+        if options.ahead:
+            threads = 1 if self.is_stream else options.threads
+            return in_threads(recipe, calls, options.ahead, threads)
+        return (recipe(*call) for call in calls)
 
     @property
     def is_stream(self) -> bool:
@@ -231,112 +182,58 @@ class Data:
         """Whether batches are asked for: by `batch`, by `bucket`, or a stream of batches."""
         return self._options.size is not None or not self._options.recipe.stacks
 
-    def __len__(self) -> int:
-        """Batches of an epoch.
-
-        Raises:
-            TypeError: a stream has no length, or there are buckets.
-        """
-        options = self._options
+    @property
+    def batches(self) -> int | None:
+        """The number of batches of an epoch; `None` before they are made: a stream, or buckets."""
+        options, size = self._options, self._options.size or 1
         if self.is_stream or options.length is not None:
-            raise TypeError("how many batches there are is known when they have been made")
-        count, size = len(options.recipe.source), options.size or 1
+            return None
+        count = len(options.recipe.source)
         return count // size if options.drop_last else -(-count // size)
 
     def describe(self) -> dict[str, object]:
         """Facts that decide which batches come; a checkpoint of training keeps them."""
         options = self._options
-        count = None if self.is_stream else len(options.recipe.source)
         return {
-            "samples": count,
+            "samples": None if self.is_stream else len(options.recipe.source),
             "batch": options.size,
             "seed": options.recipe.seed,
             "shuffled": options.window is not None,
         }
 
     def _groups(self, epoch: int) -> Iterator[Sequence[Member]]:
-        options = self._options
-        members, size = self._members(epoch), options.size or 1
+        """The samples of each batch; of one key, or of one for each range of lengths."""
+        options, width = self._options, self._options.recipe.width
         if options.length is None:
-            return groups(members, size, options.drop_last)
-        length = options.length
-        if self.is_stream:
-            measured = ((m, int(length(m.sample or ()))) for m in members)
+            keyed = ((m, 0) for m in self._members(epoch))
         else:
-            known = self._lengths()
-            measured = ((m, known[m.number]) for m in members)
-        return buckets(measured, size, options.recipe.width, options.drop_last)
+            length_of = self._length_of(options.length)
+            keyed = ((m, -(-length_of(m) // width)) for m in self._members(epoch))
+        return groups(keyed, options.size or 1, options.drop_last)
 
     def _members(self, epoch: int) -> Iterator[Member]:
-        source, seed = self._options.recipe.source, self._options.recipe.seed
-        window = self._options.window
+        source, window = self._options.recipe.source, self._options.window
+        random = generator(self._options.recipe.seed, epoch)
         if isinstance(source, Stream):
             members = (Member(i, sample) for i, sample in enumerate(source))
-            if window is None:
-                return members
-            return shuffled_stream(members, window, seed, epoch)
-        if window is None:
-            return (Member(i) for i in range(len(source)))
-        return shuffled(len(source), seed, epoch)
+            return members if window is None else shuffled_stream(members, window, random)
+        count = len(source)
+        return (
+            Member(int(i)) for i in (range(count) if window is None else random.permutation(count))
+        )
 
-    def _lengths(self) -> list[int]:
-        options, known = self._options, self._options.lengths
-        assert options.length is not None, "there are buckets"
-        if not known:
-            source = options.recipe.source
-            known += [int(options.length(source[i])) for i in range(len(source))]
-        return known
-
-    def _grouped(self, size: int, drop_last: bool) -> Data:
-        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-            raise ArgumentError(f"batch: size={size!r:.60}: give a whole number of samples, as 32")
-        if self.is_batched:
-            raise GraphError("the data is in batches already")
-        return self._with(size=size, drop_last=drop_last)
-
-    def _stepped(self, step: object) -> Data:
-        recipe = self._options.recipe
-        if self.is_batched:
-            return self._with(recipe=replace(recipe, batch_steps=(*recipe.batch_steps, step)))
-        return self._with(recipe=replace(recipe, sample_steps=(*recipe.sample_steps, step)))
+    def _length_of(self, length: Callable[[Sample], int]) -> Callable[[Member], int]:
+        source, known = self._options.recipe.source, self._options.lengths
+        if isinstance(source, Stream):
+            return lambda member: int(length(member.sample or ()))
+        if not known:  # all are asked once, not in each epoch
+            known += [int(length(source[i])) for i in range(len(source))]
+        return lambda member: known[member.number]
 
     def _with(self, **changes: Any) -> Data:
         data = object.__new__(Data)
         data._options, data.position = replace(self._options, **changes), self.position
         return data
-
-
-class Columns:
-    """A step of a recipe: some elements of a dictionary, as a tuple."""
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self.names = names
-
-    def __call__(self, row: dict[str, Any]) -> tuple[Any, ...]:
-        missing = [name for name in self.names if name not in row]
-        if missing:
-            raise GraphError(f"columns: no {missing[0]!r} in a sample of {', '.join(row)}")
-        return tuple([row[name] for name in self.names])
-
-
-def _mapped(steps: Sequence[Any], sample: Any) -> Any:
-    for step in steps:
-        named = isinstance(sample, dict)
-        sample = as_sample(step(sample) if named else step(*sample))
-    return sample
-
-
-def _augmented(sample: Sample, step: Augment, random: np.random.Generator) -> Sample:
-    parts: Any = dict(sample) if isinstance(sample, dict) else list(sample)
-    for function in step.functions:
-        parts[step.element] = function(np.asarray(parts[step.element]), random)
-    return parts if isinstance(sample, dict) else tuple(parts)
-
-
-def _arrays(batch: Sample) -> Batch:
-    if isinstance(batch, dict):
-        return {key: np.asarray(value) for key, value in batch.items()}
-    return tuple([np.asarray(value) for value in batch])
 
 
 def _first_length(sample: Sample) -> int:

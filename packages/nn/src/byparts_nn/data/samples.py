@@ -20,17 +20,14 @@ def as_sample(value: object) -> Sample:
     """A tuple or a dictionary as it is, a list as a tuple, anything else as a tuple of one."""
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, (tuple, list)):
-        return tuple(value)
-    return (value,)
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
 def as_array(value: object) -> Array:
     """An array as it is; Python's floats as f32, as `byparts_eager.asarray` makes them."""
     array = np.asarray(value)
-    if array.dtype == np.float64 and not isinstance(value, (np.ndarray, np.generic)):
-        return array.astype(np.float32)
-    return array
+    is_plain = not hasattr(value, "dtype")
+    return array.astype(np.float32) if is_plain and array.dtype == np.float64 else array
 
 
 def collated(samples: Sequence[Sample], pads: Pads = None, multiple: int = 1) -> Batch:
@@ -43,7 +40,7 @@ def collated(samples: Sequence[Sample], pads: Pads = None, multiple: int = 1) ->
         multiple: lengths are filled up to a multiple of this.
 
     Raises:
-        ShapeError: elements differ in shape or dtype, and are not padded.
+        ShapeError: elements differ in shape, and are not padded.
     """
     first = samples[0]
     keys: Sequence[Any] = list(first) if isinstance(first, dict) else range(len(first))
@@ -59,35 +56,28 @@ def collated(samples: Sequence[Sample], pads: Pads = None, multiple: int = 1) ->
 
 
 def _pad_of(pads: Pads, key: Any) -> float | None:
-    if pads is None or isinstance(pads, (int, float)):
-        return pads
     if isinstance(pads, Mapping):
         return pads.get(key)
-    return pads[key] if key < len(pads) else None
+    if isinstance(pads, Sequence):
+        return pads[key] if key < len(pads) else None
+    return pads
 
 
-def _filled(column: Sequence[Array], pad: float, multiple: int) -> list[Array]:
+def _filled(column: Sequence[Array], pad: float, multiple: int) -> Sequence[Array]:
     """The arrays, each as long as the longest one, rounded up; numbers have no length."""
     if any(array.ndim == 0 for array in column):
-        return list(column)
-    longest = max(len(array) for array in column)
-    length = -(-longest // multiple) * multiple
-    filled = []
-    for array in column:
-        whole = np.full((length, *array.shape[1:]), pad, array.dtype)
+        return column
+    length = -(-max(map(len, column)) // multiple) * multiple
+    filled = [np.full((length, *array.shape[1:]), pad, array.dtype) for array in column]
+    for whole, array in zip(filled, column, strict=True):
         whole[: len(array)] = array
-        filled.append(whole)
     return filled
 
 
 def _stacked(column: Sequence[Array], key: object) -> Array:
     for i, array in enumerate(column):
         if array.shape != column[0].shape:
-            one, other = _described(column[0]), _described(array)
+            one, other = list(column[0].shape), list(array.shape)
             what = f"data: element {key!r} of sample 0 of a batch is {one}, of sample {i} {other}"
             raise ShapeError(f"{what}; make them equal with map(f), or pad them with bucket(...)")
     return np.stack(column)
-
-
-def _described(array: Array) -> str:
-    return f"{array.dtype.name}[{','.join(map(str, array.shape))}]"

@@ -1,7 +1,7 @@
-"""Where samples come from: arrays, sequences (also of dictionaries, as Hugging Face's), streams.
+"""Sources of samples: arrays, sequences (also of dictionaries, as Hugging Face's), streams.
 
 A source with a length gives any sample at any time, so that the order of an epoch and the place in
-it are numbers.  A stream is read from its start; to resume, what was read is read again.
+it are numbers.  A stream is read from its start; to resume, it is read again up to the place.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ class Arrays:
     """
 
     def __init__(self, arrays: Union[Sequence[Any], Mapping[str, Any]]) -> None:
-        named = isinstance(arrays, Mapping)
+        self._named = isinstance(arrays, Mapping)
         rows = arrays.items() if isinstance(arrays, Mapping) else enumerate(arrays)
-        self.arrays: dict[Any, Array] = {key: as_array(_numpy(array)) for key, array in rows}
-        self._named = named
+        self.arrays: dict[Any, Array] = {key: as_array(array) for key, array in rows}
         shapes = {key: array.shape for key, array in self.arrays.items()}
-        if not shapes or any(len(shape) == 0 for shape in shapes.values()):
+        if not shapes or () in shapes.values():
             raise ShapeError(f"data: arrays of shapes {shapes}; each needs rows, one a sample")
         if len({shape[0] for shape in shapes.values()}) > 1:
             raise ShapeError(f"data: arrays of shapes {shapes} differ in their number of rows")
@@ -39,50 +38,40 @@ class Arrays:
     def __len__(self) -> int:
         return len(next(iter(self.arrays.values())))
 
-    def __getitem__(self, index: int) -> Sample:
-        row: Sample = self._made({key: array[index] for key, array in self.arrays.items()})
-        return row
+    def __getitem__(self, index: Any) -> Any:
+        """Row `index` of each array; of an array of indices, the batch of these rows."""
+        rows = {key: array[index] for key, array in self.arrays.items()}
+        return rows if self._named else tuple(rows.values())
 
     def take(self, indices: Array) -> Batch:
         """The batch of some rows, without a detour over samples."""
-        rows: Batch = self._made({key: array[indices] for key, array in self.arrays.items()})
-        return rows
-
-    def _made(self, columns: dict[Any, Any]) -> Any:
-        return columns if self._named else tuple(columns.values())
+        batch: Batch = self[indices]
+        return batch
 
 
 class Items:
-    """A sequence of samples: anything with `__len__` and `__getitem__` of a number."""
+    """Some or all samples of a sequence: anything with `__len__` and `__getitem__` of a number.
 
-    def __init__(self, items: Any) -> None:
-        self.items = items
+    Args:
+        items: the sequence.
+        indices: which of them, all by default.
+    """
 
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def __getitem__(self, index: int) -> Sample:
-        return as_sample(self.items[int(index)])
-
-
-class Subset:
-    """Some samples of a source, numbered anew."""
-
-    def __init__(self, source: Any, indices: Array) -> None:
-        self.source, self.indices = source, indices
+    def __init__(self, items: Any, indices: Array | None = None) -> None:
+        self.items, self.indices = items, indices
+        if indices is not None and hasattr(items, "take"):
+            self.take = self._take
 
     def __len__(self) -> int:
-        return len(self.indices)
+        return len(self.items if self.indices is None else self.indices)
 
     def __getitem__(self, index: int) -> Sample:
-        return as_sample(self.source[int(self.indices[index])])
+        return as_sample(self.items[int(index if self.indices is None else self.indices[index])])
 
-    def take(self, indices: Array) -> Batch | None:
-        """The batch of some samples, where the source makes batches itself."""
-        taken: Batch | None = (
-            self.source.take(self.indices[indices]) if hasattr(self.source, "take") else None
-        )
-        return taken
+    def _take(self, indices: Array) -> Batch:
+        assert self.indices is not None, "there are some"
+        batch: Batch = self.items.take(self.indices[indices])
+        return batch
 
 
 class Stream:
@@ -101,19 +90,18 @@ class Stream:
 
     def __iter__(self) -> Iterator[Sample]:
         if callable(self._samples):
-            return map(as_sample, iter(self._samples()))
-        if isinstance(self._samples, Iterator):
-            if self._used:
-                what = f"data: an iterator ({type(self._samples).__name__}) cannot start again"
-                raise GraphError(f"{what} for another epoch; give a function that makes a new one")
-            self._used = True
-        return map(as_sample, iter(self._samples))
+            return map(as_sample, self._samples())
+        if self._used and isinstance(self._samples, Iterator):
+            what = f"data: an iterator ({type(self._samples).__name__}) cannot start again"
+            raise GraphError(f"{what} for another epoch; give a function that makes a new one")
+        self._used = True
+        return map(as_sample, self._samples)
 
 
-Source = Union[Arrays, Items, Subset, Stream]
+Source = Union[Arrays, Items, Stream]
 
 
-def source_of(data: object) -> Any:
+def source_of(data: object) -> Source:
     """The source that `data` means.
 
     Arrays, alone or in a tuple or a dictionary: `Arrays`.  Another thing with a length and items,
@@ -122,12 +110,13 @@ def source_of(data: object) -> Any:
     Raises:
         ArgumentError: it is none of these.
     """
-    if isinstance(data, (Arrays, Items, Subset, Stream)):
+    if isinstance(data, (Arrays, Items, Stream)):
         return data
-    if _is_array(data):
+    if _is_rows(data) and not isinstance(data, list):
         return Arrays((data,))
-    values = data.values() if isinstance(data, Mapping) else data
-    if isinstance(data, (tuple, Mapping)) and all(map(_is_rows, values)):  # type: ignore[call-overload]
+    if isinstance(data, Mapping) and all(map(_is_rows, data.values())):
+        return Arrays(data)
+    if isinstance(data, tuple) and all(map(_is_rows, data)):
         return Arrays(data)
     if not isinstance(data, (str, bytes, Mapping)):
         if hasattr(data, "__len__") and hasattr(data, "__getitem__"):
@@ -138,15 +127,8 @@ def source_of(data: object) -> Any:
     raise ArgumentError(f"data: {type(data).__name__} {data!r:.60} is none of {kinds}")
 
 
-def _is_array(value: object) -> bool:
-    return hasattr(value, "shape") and hasattr(value, "dtype") and hasattr(value, "__array__")
-
-
 def _is_rows(value: object) -> bool:
-    numbers = (int, float, bool)
-    is_list = isinstance(value, list) and bool(value) and isinstance(value[0], (*numbers, list))
-    return _is_array(value) or is_list
-
-
-def _numpy(array: Any) -> Any:
-    return np.asarray(array) if _is_array(array) else array
+    """Whether a value is an array, or a list of numbers or of such lists."""
+    if isinstance(value, list):
+        return bool(value) and isinstance(value[0], (int, float, list, np.generic))
+    return hasattr(value, "dtype") and hasattr(value, "__array__")
