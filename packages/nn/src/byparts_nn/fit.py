@@ -194,12 +194,17 @@ class _Training:
         progress.samples += size
         history.losses.append(loss)
         self._samples += size
+        if self.callbacks:
+            self._tell_step(loss, size)
+
+    def _tell_step(self, loss: float, size: int) -> None:
+        progress = self.progress
         seconds = time.perf_counter() - self._began
         self._tell(
             StepDone(
                 epoch=progress.epoch + 1,
                 batch=progress.batch,
-                step=len(history.losses),
+                step=len(self.history.losses),
                 loss=loss,
                 rate=self._rate(),
                 samples=size,

@@ -6,12 +6,12 @@ Random numbers are NumPy's Philox: a counter-based generator gives every sample 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from byparts_nn.data.samples import Sample
+from byparts_nn.data.samples import Array, Sample
 
 _64 = (1 << 64) - 1
 
@@ -21,6 +21,13 @@ class Member(NamedTuple):
 
     number: int
     sample: Sample | None = None
+
+
+class Group(NamedTuple):
+    """The samples of a batch: their numbers, and themselves where they were read already."""
+
+    numbers: Array
+    samples: Sequence[Sample] | None = None
 
 
 def generator(seed: int, epoch: int, number: int | None = None) -> np.random.Generator:
@@ -45,9 +52,13 @@ def shuffled_stream(
         yield waiting[at]
 
 
-def groups(
-    members: Iterable[tuple[Member, int]], size: int, drop_last: bool
-) -> Iterator[list[Member]]:
+def slices(order: Array, size: int, drop_last: bool) -> Iterator[Group]:
+    """Groups of `size` numbers in this order; the last one is smaller, or left out."""
+    end = len(order) - len(order) % size if drop_last else len(order)
+    return (Group(order[at : at + size]) for at in range(0, end, size))
+
+
+def groups(members: Iterable[tuple[Member, int]], size: int, drop_last: bool) -> Iterator[Group]:
     """Groups of `size` members with equal keys, from members and their keys.
 
     A group is given out when it is full; at the end the rest of each key, the smallest key first,
@@ -58,6 +69,11 @@ def groups(
         group = waiting.setdefault(key, [])
         group.append(member)
         if len(group) == size:
-            yield waiting.pop(key)
+            yield _group(waiting.pop(key))
     if not drop_last:
-        yield from (waiting[key] for key in sorted(waiting))
+        yield from (_group(waiting[key]) for key in sorted(waiting))
+
+
+def _group(members: Sequence[Member]) -> Group:
+    samples = [sample for _, sample in members if sample is not None]
+    return Group(np.array([number for number, _ in members]), samples or None)

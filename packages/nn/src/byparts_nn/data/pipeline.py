@@ -11,17 +11,17 @@ numbers, `data.position`, and going on from there gives the same batches to the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from byparts_graph_ir import ArgumentError, GraphError
-from byparts_nn.data.order import Member, generator, groups, shuffled_stream
+from byparts_nn.data.order import Group, Member, generator, groups, shuffled_stream, slices
 from byparts_nn.data.prefetch import in_processes, in_threads
 from byparts_nn.data.recipe import Augment, Columns, Recipe
-from byparts_nn.data.samples import Pads, Sample
+from byparts_nn.data.samples import Array, Pads, Sample
 from byparts_nn.data.sources import Items, Stream, source_of
 
 
@@ -164,7 +164,7 @@ class Data:
         plan = self._groups(number)
         for _ in range(skip):
             next(plan, None)
-        calls = ((number, tuple(group)) for group in plan)
+        calls = ((number, group) for group in plan)
         if options.processes:
             return in_processes(recipe, calls, options.ahead, options.processes)
         if options.ahead:
@@ -201,9 +201,11 @@ class Data:
             "shuffled": options.window is not None,
         }
 
-    def _groups(self, epoch: int) -> Iterator[Sequence[Member]]:
-        """The samples of each batch; of one key, or of one for each range of lengths."""
+    def _groups(self, epoch: int) -> Iterator[Group]:
+        """The samples of each batch."""
         options, width = self._options, self._options.recipe.width
+        if options.length is None and not self.is_stream:
+            return slices(self._order(epoch), options.size or 1, options.drop_last)
         if options.length is None:
             keyed = ((m, 0) for m in self._members(epoch))
         else:
@@ -211,16 +213,20 @@ class Data:
             keyed = ((m, -(-length_of(m) // width)) for m in self._members(epoch))
         return groups(keyed, options.size or 1, options.drop_last)
 
+    def _order(self, epoch: int) -> Array:
+        count = len(self._options.recipe.source)
+        if self._options.window is None:
+            return np.arange(count)
+        return generator(self._options.recipe.seed, epoch).permutation(count)
+
     def _members(self, epoch: int) -> Iterator[Member]:
         source, window = self._options.recipe.source, self._options.window
-        random = generator(self._options.recipe.seed, epoch)
-        if isinstance(source, Stream):
-            members = (Member(i, sample) for i, sample in enumerate(source))
-            return members if window is None else shuffled_stream(members, window, random)
-        count = len(source)
-        return (
-            Member(int(i)) for i in (range(count) if window is None else random.permutation(count))
-        )
+        if not isinstance(source, Stream):
+            return (Member(int(number)) for number in self._order(epoch))
+        members = (Member(number, sample) for number, sample in enumerate(source))
+        if window is None:
+            return members
+        return shuffled_stream(members, window, generator(self._options.recipe.seed, epoch))
 
     def _length_of(self, length: Callable[[Sample], int]) -> Callable[[Member], int]:
         source, known = self._options.recipe.source, self._options.lengths

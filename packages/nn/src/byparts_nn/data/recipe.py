@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from byparts_graph_ir import GraphError
-from byparts_nn.data.order import Member, generator
+from byparts_nn.data.order import Group, generator
 from byparts_nn.data.samples import Batch, Pads, Sample, as_sample, collated
 
 
@@ -62,12 +62,14 @@ class Recipe:
     width: int = 1
     stacks: bool = True
 
-    def __call__(self, epoch: int, members: Sequence[Member]) -> Batch:
+    def __call__(self, epoch: int, group: Group) -> Batch:
         """The batch of these samples, in epoch number `epoch`."""
         if not self.sample_steps and self.pads is None and hasattr(self.source, "take"):
-            batch: Any = self.source.take(np.array([member.number for member in members]))
+            batch: Any = self.source.take(group.numbers)
         else:
-            samples = [self._sample(epoch, member) for member in members]
+            read = group.samples or [as_sample(self.source[int(i)]) for i in group.numbers]
+            numbered = zip(read, group.numbers, strict=True)
+            samples = [self._changed(epoch, int(i), sample) for sample, i in numbered]
             batch = collated(samples, self.pads, self.width) if self.stacks else samples[0]
         for step in self.batch_steps:
             batch = _changed(step, batch)
@@ -75,12 +77,11 @@ class Recipe:
             return {key: np.asarray(value) for key, value in batch.items()}
         return tuple([np.asarray(value) for value in batch])
 
-    def _sample(self, epoch: int, member: Member) -> Sample:
-        sample = as_sample(self.source[member.number]) if member.sample is None else member.sample
+    def _changed(self, epoch: int, number: int, sample: Sample) -> Sample:
         random = None
         for step in self.sample_steps:
             if isinstance(step, Augment):
-                random = random or generator(self.seed, epoch, member.number)
+                random = random or generator(self.seed, epoch, number)
                 sample = step(sample, random)
             else:
                 sample = _changed(step, sample)
