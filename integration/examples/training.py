@@ -1,6 +1,6 @@
 """What the examples of training share: digits, a network, Adam with a schedule, their variables.
 
-The page docs/train.md builds the same in small steps.
+The page docs/train-with-graphs.md builds the same in small steps.
 """
 
 from __future__ import annotations

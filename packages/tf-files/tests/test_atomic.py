@@ -13,6 +13,7 @@ from byparts_tf_files.errors import (
     AlreadyExistsError,
     FailedPreconditionError,
     NotFoundError,
+    OpError,
 )
 
 
@@ -31,6 +32,22 @@ def test_a_file_is_as_it_was_until_the_new_content_is_complete(tmp_path: Path) -
     assert os.listdir(tmp_path) == ["f"] and Path(path).read_bytes() == b"old"
     replace_file(path, b"new")
     assert os.listdir(tmp_path) == ["f"] and Path(path).read_bytes() == b"new"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limits of files there")
+def test_a_full_disk_keeps_no_part_of_the_new_file(tmp_path: Path) -> None:
+    """Closing the new file fails again, and it is removed all the same."""
+    import resource
+
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        with pytest.raises((OSError, OpError), match="File too large"):
+            replace_file(str(tmp_path / "f"), bytes(1000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+    assert os.listdir(tmp_path) == []
 
 
 def test_what_cannot_be_written(tmp_path: Path) -> None:

@@ -121,6 +121,25 @@ def test_a_failed_save_leaves_the_file(tmp_path: Path, monkeypatch: pytest.Monke
     assert os.listdir(tmp_path) == ["x.npz"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no limits of files there")
+def test_a_full_disk_keeps_no_part_of_the_new_file(tmp_path: Path) -> None:
+    """Closing the new file fails again, and it is removed all the same."""
+    import resource
+
+    path = tmp_path / "x.npz"
+    save(path, W)
+    before, limits = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            save(path, W)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["x.npz"]
+
+
 def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
     """A folder; a device, which would become a file."""
     (tmp_path / "w").mkdir()

@@ -40,9 +40,11 @@ def beside(path: str) -> Iterator[IO[bytes]]:
                 os.chmod(name, S_IMODE(os.stat(path).st_mode) & 0o777)
             yield file
         finally:
-            file.close()
-            with suppress(FileNotFoundError):
-                os.remove(name)
+            try:
+                file.close()  # raises once more where the disk is full
+            finally:
+                with suppress(FileNotFoundError):
+                    os.remove(name)
 
 
 def to_disk(file: IO[bytes]) -> None:

@@ -43,9 +43,11 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
                 file.close()  # an open file cannot be renamed there
             os.replace(name, path)
         finally:
-            file.close()
-            with suppress(FileNotFoundError):
-                os.remove(name)
+            try:
+                file.close()  # raises once more where the disk is full
+            finally:
+                with suppress(FileNotFoundError):
+                    os.remove(name)
 
 
 def _new_file(path: str) -> IO[bytes]:

@@ -1,0 +1,325 @@
+"""`fit`: training with what goes around it.
+
+    history = fit(model, (images, labels), epochs=5, validate=(test, answers), metrics=[accuracy])
+
+A step is one compiled program: loss, gradients, new weights.  Its state is cells, the order of the
+data follows from the seed, so a checkpoint holds all that there is, and a training that goes on
+from one has the losses that it would have had, bit for bit.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import Any, Optional, Union
+
+from byparts_eager import Cell, compile as compiled, value_and_grad
+from byparts_graph_ir import FLOATS, ArgumentError, GraphError
+from byparts_graph_ir.errors import PartError
+from byparts_nn.calls import init
+from byparts_nn.checkpoint import Progress, load_checkpoint, save_checkpoint
+from byparts_nn.data.pipeline import Data
+from byparts_nn.evaluate import Backends, Batch, Evaluator, Loss, batched, options_of, pair_of
+from byparts_nn.event_files import event_files
+from byparts_nn.events import (
+    Callback,
+    CheckpointSaved,
+    EpochDone,
+    Event,
+    StepDone,
+    Stop,
+    TrainingEnded,
+    TrainingStarted,
+)
+from byparts_nn.finite import NotFinite, all_finite, blame, kept_unless, without_change
+from byparts_nn.history import History
+from byparts_nn.losses import cross_entropy
+from byparts_nn.metrics import Metrics
+from byparts_nn.module import Module
+from byparts_nn.optimizers.adam import Adam
+from byparts_nn.optimizers.optimizer import Optimizer
+from byparts_nn.progress import Log, logger
+from byparts_nn.weights import cells_of
+
+Path = Union[str, PathLike[str]]
+
+
+def fit(
+    model: Module,
+    data: object,
+    *,
+    loss: Loss = cross_entropy,
+    optimizer: Optimizer | None = None,
+    epochs: int = 1,
+    batch: int = 32,
+    validate: object = None,
+    metrics: Metrics = (),
+    callbacks: Sequence[Callback] = (),
+    seed: int = 0,
+    backends: Backends = None,
+    budget_bytes: int | None = None,
+    checkpoint: Path | None = None,
+    checkpoint_steps: int | None = None,
+    resume: bool | None = None,
+    events: Path | None = None,
+    log: Log = "auto",
+    nan: str | None = None,
+    processes: int = 1,
+) -> History:
+    """Train a model; the numbers of each epoch.
+
+    Args:
+        model: gives a prediction for the inputs of a batch.
+        data: arrays (inputs, and the target last), or what `Data` takes, or a `Data`.
+        loss: of (prediction, target), a number.
+        optimizer: changes the weights; `Adam()` by default.
+        epochs: how many, those of a checkpoint included.
+        batch: samples of a step, where the data is not in batches.  Arrays are shuffled.
+        validate: data that is not trained on, for the loss and the metrics after each epoch.
+        metrics: functions of (prediction, target), NumPy arrays; or {name: function}.
+        callbacks: functions of an event (`events.py`); one that returns `Stop` ends the training.
+        seed: of the order of the data, where it is no `Data`.
+        backends: as in `build`.
+        budget_bytes: the most that a step's arena may take; values are computed again to keep it.
+        checkpoint: a file that is replaced after each epoch: .safetensors, or .npz otherwise.
+        checkpoint_steps: it is replaced also each time so many steps are done.
+        resume: `True`: go on from the checkpoint, if it is there; `False`: start anew and replace
+            it; by default a checkpoint that is there is an error.
+        events: a folder for TensorBoard; needs the part tf-files.
+        log: "auto": a bar or lines; `None`: nothing; or a function that takes lines.
+        nan: "stop": a step that makes a NaN or an infinity changes nothing and ends the training,
+            with the module that made it; costs a pass over the weights each step.
+        processes: more than one needs the part distributed.
+
+    Raises:
+        NotFinite: with `nan="stop"`.
+        FormatError: the checkpoint is damaged; it stays as it is.
+        GraphError: the checkpoint is of another model or data; or the step cannot be built.
+        ArgumentError: an argument that is none.
+        PartError: a part is not installed.
+    """
+    _check(epochs, nan, processes, metrics, validate, checkpoint, checkpoint_steps)
+    training = _Training(model, optimizer or Adam(), loss, nan == "stop")
+    training.data = batched(data, batch, seed, shuffle=True)
+    training.options = options_of(backends, budget_bytes=budget_bytes)
+    training.epochs, training.every = epochs, checkpoint_steps
+    if validate is not None:
+        evaluator = Evaluator(model, loss, metrics, options_of(backends))
+        held_out = batched(validate, batch)
+        training.validate = lambda: evaluator(held_out.epoch(0))
+    shown = [logger(log), event_files(events) if events is not None else None]
+    training.callbacks = [*[c for c in shown if c is not None], *callbacks]
+    if checkpoint is not None:
+        training.checkpoint = os.fspath(checkpoint)
+        training.resume(resume)
+    return training.run()
+
+
+class _Training:
+    """A training that is going on."""
+
+    data: Data
+    options: Mapping[str, Any]
+    epochs: int
+    every: Optional[int]
+    callbacks: Sequence[Callback]
+    validate: Optional[Callable[[], dict[str, float]]] = None
+    checkpoint: Optional[str] = None
+
+    def __init__(self, model: Module, optimizer: Optimizer, loss: Loss, guarded: bool) -> None:
+        self.model, self.optimizer, self.guarded = model, optimizer, guarded
+        self.history, self.progress = History(), Progress()
+        self._objective = lambda model, *batch: loss(model(*batch[:-1]), batch[-1])
+        self._step: Any = None
+        self._reason = ""
+        self._samples, self._began = 0, 0.0  # of this epoch, in this process
+
+    def run(self) -> History:
+        """Train from where it is to the end."""
+        start = (self.model, self.optimizer, self.epochs, self.data.batches, self.history)
+        self._tell(TrainingStarted(*start))
+        try:
+            while self.progress.epoch < self.epochs and not self._reason:
+                self._epoch()
+            self._reason = self._reason or "all epochs are done"
+        except BaseException as error:
+            self._reason = f"{type(error).__name__}: {error}"
+            raise
+        finally:
+            self.history.reason = self._reason
+            self._tell(TrainingEnded(self._reason, self.history))
+        return self.history
+
+    def resume(self, wanted: bool | None) -> None:
+        """Take the state of the checkpoint, if it is there and wanted."""
+        path = self.checkpoint
+        assert path is not None, "it is asked for"
+        if wanted is False or not os.path.exists(path):
+            return
+        if wanted is None:
+            how = "resume=True goes on from it, resume=False starts anew and replaces it"
+            raise GraphError(f"fit: the checkpoint {path} exists: {how}")
+        # A step on the first batch makes the program that the first training began with, so that a
+        # small batch cannot come first and be compiled otherwise; what it changes is overwritten.
+        first = next(self.data.epoch(0), None)
+        if first is not None:
+            self._prepared(pair_of(first))
+            self._step(*pair_of(first))
+        self.progress = load_checkpoint(path, self._cells(), self.history, self.data.describe())
+
+    def _epoch(self) -> None:
+        progress = self.progress
+        self._samples, self._began = 0, time.perf_counter()
+        for batch in self.data.epoch(progress.epoch, progress.batch):
+            self._one_step(pair_of(batch))
+            if self.every and len(self.history.losses) % self.every == 0:
+                self._save()
+            if self._reason:
+                return
+        if not progress.samples:
+            raise GraphError("fit: an epoch has no batch; is the data an iterator that is used up, "
+                             "or smaller than one batch?")  # fmt: skip
+        self._end_epoch()
+
+    def _one_step(self, batch: Batch) -> None:
+        progress, history, size = self.progress, self.history, len(batch[0])
+        if self._step is None:
+            self._prepared(batch)
+        loss = self._run_step(batch)
+        progress.batch += 1
+        progress.total += loss * size
+        progress.samples += size
+        history.losses.append(loss)
+        self._samples += size
+        if self.callbacks:
+            self._tell_step(loss, size)
+
+    def _tell_step(self, loss: float, size: int) -> None:
+        progress = self.progress
+        seconds = time.perf_counter() - self._began
+        self._tell(
+            StepDone(
+                epoch=progress.epoch + 1,
+                batch=progress.batch,
+                step=len(self.history.losses),
+                loss=loss,
+                rate=self._rate(),
+                samples=size,
+                samples_per_s=self._samples / max(seconds, 1e-9),
+                memory_bytes=_memory_bytes(),
+            )
+        )
+
+    def _run_step(self, batch: Batch) -> float:
+        result = self._step(*batch)
+        if not self.guarded:
+            return float(result)
+        loss, finite = result
+        if not bool(finite):
+            cells = list(self._cells().values())
+            why = without_change(cells, lambda: blame(self.model, self._objective, batch))
+            place = f"step {len(self.history.losses) + 1}, epoch {self.progress.epoch + 1}"
+            raise NotFinite(f"{place}, batch {self.progress.batch + 1}: {why}")
+        return float(loss)
+
+    def _prepared(self, batch: Batch) -> None:
+        """Make the step; all state has its shape from here on."""
+        model, optimizer, objective = self.model, self.optimizer, self._objective
+        init(model, *batch[:-1])
+        optimizer.follow(model)
+
+        def step(*batch: Any) -> Any:
+            loss, gradients = value_and_grad(objective)(model, *batch)
+            optimizer.update(gradients)
+            return loss
+
+        def guarded(*batch: Any) -> Any:
+            cells = list(self._cells().values())
+            old = {cell: cell.value for cell in cells}
+            loss, gradients = value_and_grad(objective)(model, *batch)
+            optimizer.update(gradients)
+            changed = [cell.value for cell in cells if cell.value is not old[cell]]
+            finite = all_finite([loss, *[v for v in changed if v.type.dtype in FLOATS]])
+            kept_unless(finite, cells, old)
+            return loss, finite
+
+        self._step = compiled(guarded if self.guarded else step, **self.options)
+
+    def _end_epoch(self) -> None:
+        progress = self.progress
+        seconds = time.perf_counter() - self._began
+        row = {"epoch": progress.epoch + 1, "loss": progress.total / progress.samples}
+        if self.validate is not None:
+            measured = self.validate()
+            row |= {"val_loss": measured.pop("loss"), **measured}
+        rate = self._rate()
+        row |= {} if rate is None else {"rate": rate}
+        row["samples_per_s"] = self._samples / max(seconds, 1e-9)
+        row["seconds"] = progress.seconds + time.perf_counter() - self._began
+        self.history.rows.append(row)
+        self.progress = Progress(epoch=progress.epoch + 1)
+        event = EpochDone(progress.epoch + 1, row, self.history, self.model, self.optimizer)
+        self._tell(event)
+        self._save()
+
+    def _save(self) -> None:
+        if self.checkpoint is None:
+            return
+        facts = self.data.describe()
+        save_checkpoint(self.checkpoint, self._cells(), self.progress, self.history, facts)
+        self._tell(CheckpointSaved(self.checkpoint))
+
+    def _tell(self, event: Event) -> None:
+        for callback in self.callbacks:
+            answer = callback(event)
+            if isinstance(answer, Stop):
+                self._reason = self._reason or answer.reason
+            elif answer is not None:
+                name = getattr(callback, "__name__", repr(callback))
+                what = f"fit: callback {name} returned {answer!r:.60}"
+                raise ArgumentError(f"{what}; it returns None, or Stop(reason)")
+
+    def _cells(self) -> dict[str, Cell]:
+        return cells_of(self.model, self.optimizer)
+
+    def _rate(self) -> float | None:
+        rate = getattr(self.optimizer, "rate", None)
+        return None if rate is None else float(rate)
+
+
+def _check(
+    epochs: int,
+    nan: str | None,
+    processes: int,
+    metrics: Metrics,
+    validate: object,
+    checkpoint: object,
+    checkpoint_steps: int | None,
+) -> None:
+    if isinstance(epochs, bool) or not isinstance(epochs, int) or epochs < 1:
+        raise ArgumentError(f"fit: epochs={epochs!r:.60}: give a whole number from 1 on")
+    if nan not in (None, "stop"):
+        raise ArgumentError(f'fit: nan={nan!r:.60}: give "stop", or leave it out')
+    if processes != 1:
+        raise PartError(
+            f"fit: processes={processes!r:.60} needs the part 'distributed', which is not there "
+            "yet; one process uses all cores through its backends"
+        )
+    if metrics and validate is None:
+        raise ArgumentError("fit: metrics are of data that is not trained on: give validate=")
+    if checkpoint_steps is not None and (checkpoint is None or checkpoint_steps < 1):
+        what = f"fit: checkpoint_steps={checkpoint_steps}"
+        raise ArgumentError(f"{what}: give at least 1, and the file checkpoint=")
+
+
+def _memory_bytes() -> int:
+    """The most that this process has held; 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -1,0 +1,71 @@
+"""Metrics: functions of a batch's prediction and target, NumPy arrays both, that give a number.
+
+`fit` and `evaluate` take the mean over the samples.  Where the mean is not the metric itself, a
+`Mean` says what to do with it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Metric = Callable[[Array, Array], Any]
+Metrics = Union[Sequence[Metric], Mapping[str, Metric]]
+
+
+class Mean:
+    """A metric that is a function of a mean over samples.
+
+    Args:
+        of: gives the number of a batch, a mean over its samples.
+        then: of the mean over all samples.
+        name: what the column is called.
+    """
+
+    def __init__(self, of: Metric, then: Callable[[float], float], name: str) -> None:
+        self.of, self.then, self.__name__ = of, then, name
+
+    def __call__(self, prediction: Array, target: Array) -> Any:
+        """The number of a batch, before `then`."""
+        return self.of(prediction, target)
+
+
+def accuracy(prediction: Array, target: Array) -> float:
+    """The share of predictions whose largest number, along the last axis, is that of the label.
+
+    Args:
+        prediction: [..., classes].
+        target: labels [...]; negative ones are padding and do not count.
+    """
+    counts = target >= 0
+    return float(np.mean((np.argmax(prediction, -1) == target)[counts])) if counts.any() else 0.0
+
+
+def mean_absolute_error(prediction: Array, target: Array) -> float:
+    """The mean of |prediction - target|, both of one shape."""
+    return float(np.mean(np.abs(prediction - target)))
+
+
+def _cross_entropy(prediction: Array, target: Array) -> float:
+    """The mean of -log softmax(prediction)[target] in f64; negative labels do not count."""
+    logits = prediction.astype(np.float64)
+    logits -= logits.max(-1, keepdims=True)
+    chosen = np.take_along_axis(logits, np.maximum(target, 0)[..., None], -1)[..., 0]
+    losses = np.log(np.exp(logits).sum(-1)) - chosen
+    counts = target >= 0
+    return float(np.mean(losses[counts])) if counts.any() else 0.0
+
+
+perplexity = Mean(_cross_entropy, math.exp, "perplexity")
+
+
+def named(metrics: Metrics) -> dict[str, Metric]:
+    """The metrics by the names of their columns."""
+    if isinstance(metrics, Mapping):
+        return dict(metrics)
+    return {getattr(m, "__name__", type(m).__name__): m for m in metrics}
