@@ -23,7 +23,7 @@ from byparts_eager.state import state
 from byparts_eager.trace import Traced, TracedInput
 from byparts_graph_ir import Op, Value
 
-_NUMBERS = (int, float, bool)
+NUMBERS = (int, float, bool)
 _MOST_NUMBERS = 1024  # beside which an operator remembers its plan
 _UNKNOWN = None, None
 
@@ -45,11 +45,11 @@ def _two(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
                 y = run_now(op, (self, other))
                 known[self.kind, other.kind] = plans[(op, self.kind, other.kind)]
                 return y[0]
-        elif other.__class__ in _NUMBERS:
+        elif other.__class__ in NUMBERS:
             plan, lifted = with_numbers.get((other, other.__class__, self.kind), _UNKNOWN)
             if plan is not None and not state.recorders:
                 return plan(self, lifted)[0]
-            lifted = _lifted(other, self)
+            lifted = lift_beside(other, self)
             y = forward(self, lifted)
             if other and other == other:  # 0.0 is -0.0 as a key, and nan is none
                 if len(with_numbers) >= _MOST_NUMBERS:
@@ -60,14 +60,14 @@ def _two(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         return general(op, self, other)
 
     def reflected(self: Array, other: Any) -> Any:
-        if other.__class__ in _NUMBERS:
-            return forward(_lifted(other, self), self)
+        if other.__class__ in NUMBERS:
+            return forward(lift_beside(other, self), self)
         return general(op, other, self)
 
     return forward, reflected
 
 
-def _lifted(x: float, beside: Array) -> Array:
+def lift_beside(x: float, beside: Array) -> Array:
     """A number as an array of the dtype of the one beside it."""
     dtype = beside.kind.type.dtype
     check_number(x, dtype)
@@ -88,7 +88,7 @@ def binary(op: Op, x: Any, y: Any) -> Any:
         return op(_cast(x, dtype), _cast(y, dtype))
     beside = x if isinstance(x, Value) else y
     other = y if beside is x else x
-    if not isinstance(other, _NUMBERS) or not isinstance(beside, Value):
+    if not isinstance(other, NUMBERS) or not isinstance(beside, Value):
         return NotImplemented
     check_number(other, beside.type.dtype)
     if beside.type.dtype == "bool":

@@ -166,9 +166,10 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Any]:
 
 def _triangle(x: Any, k: int, keep: Op) -> Any:
     x = asarray(x)
-    rows, columns = x.shape[-2:]
-    below = ops.sub(arange(columns), expand_dims(arange(rows), axis=-1))
-    return ops.select(keep(below, k), x, zeros((), dtype=x.type.dtype))
+    device = x.device if isinstance(x, Array) else None
+    rows, columns = (arange(size, device=device) for size in x.shape[-2:])
+    kept = keep(ops.sub(columns, expand_dims(rows, axis=-1)), k)
+    return ops.select(kept, x, zeros((), dtype=x.type.dtype, device=device))
 
 
 def _made(op: Op, device: Optional[str]) -> Any:

@@ -10,36 +10,54 @@ from collections.abc import Callable
 from typing import Any, Optional
 
 import byparts_opset as ops
-from byparts_eager.apply import run_now
 from byparts_eager.array import Array, asarray
-from byparts_eager.operators import binary
-from byparts_eager.promotion import result_type
+from byparts_eager.kind import Kind
+from byparts_eager.operators import NUMBERS, binary, lift_beside
+from byparts_eager.plan import Plan, plans
 from byparts_eager.standard.creation import zeros_like
+from byparts_eager.standard.one_dtype import of_one_dtype
+from byparts_eager.state import state
 from byparts_graph_ir import INTEGERS, Op, Value
 
 
 def _one(name: str, op: Op, keeps: frozenset[str] = frozenset()) -> Callable[[Any], Any]:
     """A function of one array; arrays of the dtypes `keeps` are what it gives."""
+    known: dict[Kind, Plan] = {}
 
     def function(x: Any, /) -> Any:
-        if x.__class__ is not Array:
+        if x.__class__ is Array:
+            plan = known.get(x.kind)
+            if plan is not None and not state.recorders:
+                return plan(x)[0]
+        else:
             x = asarray(x)
         if x.type.dtype in keeps:
             return x
-        return run_now(op, (x,))[0] if x.__class__ is Array else op(x)
+        y = op(x)
+        if x.__class__ is Array:
+            known[x.kind] = plans[op, x.kind]
+        return y
 
     return _named(function, name, op)
 
 
 def _two(name: str, op: Op, on_bools: Optional[Op] = None) -> Callable[[Any, Any], Any]:
     """A function of two arrays, or an array and a number; `on_bools` takes the place for bools."""
+    known: dict[tuple[Kind, Kind], Plan] = {}
 
     def function(x1: Any, x2: Any, /) -> Any:
-        if x1.__class__ is Array and x2.__class__ is Array:
-            dtype = x1.kind.type.dtype
-            if dtype == x2.kind.type.dtype and (on_bools is None or dtype != "bool"):
-                return run_now(op, (x1, x2))[0]
-        both = [v if isinstance(v, (int, float)) else asarray(v) for v in (x1, x2)]
+        if x1.__class__ is Array:
+            if x2.__class__ in NUMBERS:
+                x2 = lift_beside(x2, x1)
+            if x2.__class__ is Array:
+                plan = known.get((x1.kind, x2.kind))
+                if plan is not None and not state.recorders:
+                    return plan(x1, x2)[0]
+                if x1.type.dtype == x2.type.dtype and (on_bools is None or x1.type.dtype != "bool"):
+                    y = op(x1, x2)
+                    known[x1.kind, x2.kind] = plans[op, x1.kind, x2.kind]
+                    return y
+        both = [v if isinstance(v, NUMBERS) else asarray(v) for v in (x1, x2)]
         is_bool = any(isinstance(v, Value) and v.type.dtype == "bool" for v in both)
         y = binary(on_bools if on_bools is not None and is_bool else op, *both)
         if y is NotImplemented:
@@ -152,7 +170,7 @@ def log10(x: Any, /) -> Any:
 
 def hypot(x1: Any, x2: Any, /) -> Any:
     """z = the root of x^2 + y^2, where neither square overflows; inf if one is, even beside nan."""
-    x, y = map(abs, _of_one_dtype(x1, x2))
+    x, y = map(abs, of_one_dtype(x1, x2))
     large, small = maximum(x, y), minimum(x, y)
     plain = ops.logical_or(equal(large, 0.0), equal(large, math.inf))
     ratio = small / ops.select(plain, 1.0, large)
@@ -162,7 +180,7 @@ def hypot(x1: Any, x2: Any, /) -> Any:
 
 def logaddexp(x1: Any, x2: Any, /) -> Any:
     """z = log(e^x + e^y), where neither power overflows."""
-    x, y = _of_one_dtype(x1, x2)
+    x, y = of_one_dtype(x1, x2)
     large = maximum(x, y)
     gap = subtract(x, y)
     same = equal(x, y)  # inf - inf is nan
@@ -177,9 +195,3 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:  # the standard's 
             limit = asarray(bound, dtype=x.type.dtype) if isinstance(bound, Value) else bound
             x = function(x, limit)
     return x
-
-
-def _of_one_dtype(*numbers_and_arrays: Any) -> list[Any]:
-    both = [v if isinstance(v, (int, float)) else asarray(v) for v in numbers_and_arrays]
-    dtype = result_type(*both)
-    return [asarray(v, dtype=dtype) for v in both]

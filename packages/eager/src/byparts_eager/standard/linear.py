@@ -8,7 +8,7 @@ from typing import Any, Union
 
 import byparts_opset as ops
 from byparts_eager.array import asarray
-from byparts_eager.promotion import result_type
+from byparts_eager.standard.one_dtype import of_one_dtype
 from byparts_graph_ir import ShapeError
 
 
@@ -18,7 +18,7 @@ def matmul(x1: Any, x2: Any, /) -> Any:
     Raises:
         ShapeError: one has no axes, or they do not fit.
     """
-    x, y = _of_one_dtype(x1, x2)
+    x, y = of_one_dtype(x1, x2)
     if x.type.rank == 0 or y.type.rank == 0:
         raise ShapeError(f"matmul: {x.type} and {y.type}: a 0-d array is no matrix; use x * y")
     if x.type.rank > 1 and y.type.rank > 1:
@@ -51,7 +51,7 @@ def tensordot(
     Raises:
         ShapeError: the axes are not of equal sizes.
     """
-    x, y = _of_one_dtype(x1, x2)
+    x, y = of_one_dtype(x1, x2)
     m, n = x.type.rank, y.type.rank
     pairs = (range(m - axes, m), range(axes)) if isinstance(axes, int) else axes
     left, right = list(ascii_letters[:m]), list(ascii_letters[m : m + n])
@@ -71,16 +71,10 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     Raises:
         ShapeError: they are of different sizes along it.
     """
-    x, y = _of_one_dtype(x1, x2)
+    x, y = of_one_dtype(x1, x2)
     if not (axis < 0 and -axis <= min(x.type.rank, y.type.rank)) or x.shape[axis] != y.shape[axis]:
         raise ShapeError(
             f"vecdot: {x.type} and {y.type} along axis {axis}, which counts from -1 down and is "
             "of one size in both"
         )
     return ops.sum(ops.mul(x, y), axis)
-
-
-def _of_one_dtype(x1: Any, x2: Any) -> tuple[Any, Any]:
-    x, y = asarray(x1), asarray(x2)
-    dtype = result_type(x, y)
-    return asarray(x, dtype=dtype), asarray(y, dtype=dtype)

@@ -10,7 +10,7 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_eager.array import Array, asarray
-from byparts_eager.promotion import result_type
+from byparts_eager.standard.one_dtype import of_one_dtype
 from byparts_graph_ir import ShapeError, Value
 
 Axes = Union[int, Sequence[int]]
@@ -30,7 +30,7 @@ def broadcast_arrays(*arrays: Any) -> list[Any]:
 
 def concat(arrays: Any, /, *, axis: Optional[int] = 0) -> Any:
     """The arrays one behind the other along `axis`; flat ones where it is `None`."""
-    values = _of_one_dtype(arrays)
+    values = _some(arrays)
     if axis is None:
         values, axis = [ops.reshape(x, (-1,)) for x in values], 0
     return ops.concat(values, axis)
@@ -38,7 +38,7 @@ def concat(arrays: Any, /, *, axis: Optional[int] = 0) -> Any:
 
 def stack(arrays: Any, /, *, axis: int = 0) -> Any:
     """The arrays, of one shape, side by side along a new axis."""
-    return ops.stack(_of_one_dtype(arrays), axis)
+    return ops.stack(_some(arrays), axis)
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
@@ -125,12 +125,11 @@ def beside(elements: Any, x: Value) -> Array:
     return Array(elements, None, x.device if isinstance(x, Array) else "numpy")
 
 
-def _of_one_dtype(arrays: Any) -> list[Any]:
-    values = [asarray(x) for x in arrays]
+def _some(arrays: Any) -> list[Any]:
+    values = list(arrays)
     if not values:
         raise ShapeError("concat, stack: there are no arrays")
-    dtype = result_type(*values)
-    return [asarray(x, dtype=dtype) for x in values]
+    return of_one_dtype(*values)
 
 
 def _within(x: Any, axis: int, new: int = 0) -> Any:

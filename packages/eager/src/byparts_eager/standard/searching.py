@@ -11,11 +11,11 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_eager.array import Array, asarray
-from byparts_eager.promotion import check_number, result_type
 from byparts_eager.standard.manipulation import beside
+from byparts_eager.standard.one_dtype import of_one_dtype
 from byparts_eager.standard.statistics import sum as _sum
 from byparts_eager.standard.utility import truth
-from byparts_graph_ir import GraphError, Value
+from byparts_graph_ir import GraphError
 
 
 class UniqueAll(NamedTuple):
@@ -75,17 +75,9 @@ def where(condition: Any, x1: Any, x2: Any, /) -> Any:
         ShapeError: the condition is no bool.
         TypeError: x1 and x2 have no common dtype.
     """
-    values = [v if isinstance(v, (int, float)) else asarray(v) for v in (x1, x2)]
-    if not any(isinstance(v, Value) for v in values):
-        values[0] = asarray(x1)
-    dtype = result_type(*values).ours
-    for i, v in enumerate(values):
-        if isinstance(v, Value):
-            values[i] = asarray(v, dtype=dtype)
-        else:
-            check_number(v, dtype)
-            values[i] = ops.fill(v, "bool") if dtype == "bool" else v
-    return ops.select(asarray(condition), *values)
+    if isinstance(x1, (int, float)) and isinstance(x2, (int, float)):
+        x1 = asarray(x1)
+    return ops.select(asarray(condition), *of_one_dtype(x1, x2))
 
 
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
@@ -107,10 +99,9 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
         side: "left" of elements that are equal, or "right".
         sorter: what `argsort(x1)` gives.
     """
-    row, x = asarray(x1), asarray(x2)
-    dtype = result_type(row, x)
     places = None if sorter is None else asarray(sorter)
-    return ops.searchsorted(asarray(row, dtype=dtype), asarray(x, dtype=dtype), side, places)
+    row, x = of_one_dtype(x1, x2)
+    return ops.searchsorted(row, x, side, places)
 
 
 def unique_values(x: Any, /) -> Any:

@@ -10,7 +10,6 @@ from typing import Any, Optional, Union
 
 import byparts_opset as ops
 from byparts_eager.array import asarray
-from byparts_eager.dtype import our_name
 from byparts_graph_ir import FLOATS, ShapeError
 
 Axis = Optional[Union[int, Sequence[int]]]
@@ -91,8 +90,9 @@ def _with_first(y: Any, axis: int, first: int) -> Any:
 def _wide(x: Any, dtype: Any) -> Any:
     """`x` in the dtype that it is summed in."""
     x = asarray(x)
-    name = (x.type.dtype if x.type.dtype in FLOATS else "i64") if dtype is None else dtype
-    return ops.cast(x, our_name(name))
+    if dtype is None and x.type.dtype in FLOATS:
+        return x
+    return asarray(x, dtype="i64" if dtype is None else dtype)
 
 
 def _tuple(axis: Axis) -> Union[int, tuple[int, ...], None]:
