@@ -23,6 +23,17 @@ def test_names_are_parts_and_those_of_eager() -> None:
     assert {"nn", "ops", "grad", "compile", "asarray"} <= set(dir(bp))
 
 
+def test_the_two_that_everybody_imports_are_modules() -> None:
+    """`import byparts.nn as nn` is what people type."""
+    import byparts.nn as nn
+    import byparts.ops as ops
+    import byparts_nn
+    import byparts_opset
+
+    assert (nn, ops) == (byparts_nn, byparts_opset)
+    assert (bp.nn, bp.ops) == (byparts_nn, byparts_opset)
+
+
 def test_importing_it_imports_no_part() -> None:
     code = "import sys, byparts; print([m for m in sys.modules if m.startswith('byparts_')])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -348,3 +348,8 @@ def test_batches_that_do_not_fit_are_named(data: Data, words: str) -> None:
     """The error says how to make pairs."""
     with pytest.raises(GraphError, match=words):
         fit(network(), data, log=None)
+
+
+def test_only_a_module_is_trained() -> None:
+    with pytest.raises(ArgumentError, match=r"is no Module; wrap functions in Sequential"):
+        fit(lambda x: x, (np.ones((4, 2), np.float32), np.zeros(4, np.int64)))  # type: ignore[arg-type]

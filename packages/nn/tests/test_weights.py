@@ -181,3 +181,10 @@ def test_a_model_of_pytorch_gives_the_same_numbers(tmp_path: Path) -> None:
     assert report.missing == report.unexpected == []
     np.testing.assert_allclose(y.numpy(), expected.numpy(), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(z.numpy(), pixels.numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_no_pickle_is_written(tmp_path: Path) -> None:
+    """Nor a file that looks like one, which `load` would refuse."""
+    with pytest.raises(ArgumentError, match=r"model\.pt ends as a pickle does"):
+        save(tmp_path / "model.pt", Linear(2, 3))
+    assert not list(tmp_path.iterdir())

@@ -102,6 +102,8 @@ def fit(
         PartError: a part is not installed.
     """
     _check(epochs, nan, processes, metrics, validate, checkpoint, checkpoint_steps)
+    if not isinstance(model, Module):
+        raise ArgumentError(f"fit: {model!r:.60} is no Module; wrap functions in Sequential(...)")
     training = _Training(model, optimizer or Adam(), loss, nan == "stop")
     training.data = batched(data, batch, seed, shuffle=True)
     training.options = options_of(backends, budget_bytes=budget_bytes)

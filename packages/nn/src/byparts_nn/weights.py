@@ -64,10 +64,13 @@ def save(path: Path, model: Module, optimizer: Any = None) -> None:
     The names are the paths of the cells, those of the optimizer behind "optimizer.".
 
     Raises:
+        ArgumentError: the path ends as a pickle does, which is never written.
         GraphError: a shape is not known yet; or the format lacks a dtype.
         OSError: the file cannot be written.
         ImportError: the path ends in .safetensors, and that library is not installed.
     """
+    if os.fspath(path).endswith(_PICKLES):
+        raise ArgumentError(f"save: {path} ends as a pickle does; write a .safetensors or an .npz")
     arrays = arrays_of(cells_of(model, optimizer))
     save_arrays(path, {**arrays, _FORMAT: np.array(1)})
 
