@@ -43,7 +43,7 @@ COUNTS = {
 }
 BACKENDS = ("native", "numpy")
 # Batches of larger programs, on which source is tried that the first ones did not tell.
-_MORE_BATCHES, _MORE_COMPILED, _MORE_BY_GXX, _MORE_SIZE = 90, 16, 6, 6
+_MORE_BATCHES, _MORE_COMPILED, _MORE_BY_GXX, _MORE_SIZE = 40, 12, 6, 6
 
 
 def outcomes(what: str, count: int, tried: Sequence[Batch], seed: int) -> Iterator[Outcome]:
@@ -64,7 +64,7 @@ def outcomes(what: str, count: int, tried: Sequence[Batch], seed: int) -> Iterat
         pairs = zip(tried, reached, strict=True)
         some = [b for b, lines in pairs if mutant.line in lines.get(mutant.module, ())]
         found = outcome_of_source(mutant, some)
-        if found.kind == "survives":
+        if found.kind == "survives" and mutant.key not in reasons():  # else there is none to tell
             found = outcome_on_more(mutant, seed) or found
         if found.kind != "no mutant":
             yield found

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import byparts_opset as ops
-from byparts_conformance.programs.growing import _says_nothing
 from byparts_conformance.programs.bounds import expected
+from byparts_conformance.programs.growing import _says_nothing
 from byparts_conformance.programs.program import Program
 from byparts_graph_ir import Graph, Input, TensorType, Value
 
