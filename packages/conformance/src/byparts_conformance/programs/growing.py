@@ -166,7 +166,7 @@ class Growing:
             usual_floats = (0.0, 1.0, -1.0, 2.0, 0.5, -2.0, 3.0, -0.5, 0.25, 10.0, -0.0)
             chosen = self.any_of(usual_floats)
             tie = _TIES[len(self.known) % len(_TIES)]
-            return tie if chosen == 10.0 and dtype in ("f32", "f64") else chosen
+            return tie if chosen == 10.0 else chosen
         usual = (0, 1, 2, 3, 5, 7, 1, 2) if dtype == "u8" else (0, 1, -1, 2, 3, -2, 7, 5)
         return self.any_of(usual)
 
