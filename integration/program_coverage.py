@@ -141,6 +141,8 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the first program")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
     args = parser.parse_args(words)
+    if args.programs < 1:
+        parser.error(f"--programs is {args.programs}, and must be at least 1")
     warnings.simplefilter("ignore")  # of overflows on the way
     text = table(run(args.programs, args.seed), reasons())
     if not args.write:

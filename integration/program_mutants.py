@@ -21,6 +21,7 @@ from functools import cache, partial
 from pathlib import Path
 from random import Random
 
+from mutation.named import named_batches
 from mutation.outcome import (
     STAGES,
     Outcome,
@@ -33,16 +34,16 @@ from mutation.outcome import (
 )
 from mutation.page import FILE, explained, page, reasons
 from mutation.source import GROUPS, Mutant, lines_run, mutants_of
-from mutation.trying import DRAWS, Batch, batches, forget_kernels, in_child
+from mutation.trying import DRAWS, Batch, Tries, batches, forget_kernels, in_child
 
 # what is tried -> how many mutants
 COUNTS = {
-    **{"binding": 120, "plans": 120, "graphs": 120, "loops": 110, "LLVM IR": 90, "C": 40},
-    **{f"source of {group}": 40 if recompiles(group) else 20 for group in GROUPS},
+    **{"binding": 110, "plans": 110, "graphs": 110, "loops": 80, "LLVM IR": 70, "C": 30},
+    **{f"source of {group}": 30 if recompiles(group) else 20 for group in GROUPS},
 }
 BACKENDS = ("native", "numpy")
 # Batches of larger programs, on which source is tried that the first ones did not tell.
-_MORE_BATCHES, _MORE_COMPILED, _MORE_SIZE = 180, 16, 6
+_MORE_BATCHES, _MORE_COMPILED, _MORE_BY_GXX, _MORE_SIZE = 40, 12, 6, 6
 
 
 def outcomes(what: str, count: int, tried: Sequence[Batch], seed: int) -> Iterator[Outcome]:
@@ -63,7 +64,7 @@ def outcomes(what: str, count: int, tried: Sequence[Batch], seed: int) -> Iterat
         pairs = zip(tried, reached, strict=True)
         some = [b for b, lines in pairs if mutant.line in lines.get(mutant.module, ())]
         found = outcome_of_source(mutant, some)
-        if found.kind == "survives":
+        if found.kind == "survives" and mutant.key not in reasons():  # else there is none to tell
             found = outcome_on_more(mutant, seed) or found
         if found.kind != "no mutant":
             yield found
@@ -80,19 +81,20 @@ def outcome_on_more(mutant: Mutant, seed: int) -> Outcome | None:
 
 
 @cache
-def more_batches(group: str, seed: int) -> list[tuple[Batch, dict[str, set[int]]]]:
+def more_batches(group: str, seed: int) -> list[tuple[Tries, dict[str, set[int]]]]:
     """Larger programs, and the lines of the group that they run; compiled only where it matters."""
     tried = _more(recompiles(group), seed)
     return [(b, in_child(partial(_lines, group, b))) for b in tried]
 
 
 @cache
-def _more(compiled: bool, seed: int) -> list[Batch]:
+def _more(compiled: bool, seed: int) -> list[Tries]:
     backends = BACKENDS if compiled else BACKENDS[1:]
     count = _MORE_COMPILED if compiled else _MORE_BATCHES
     if compiled and os.environ["BYPARTS_EMITTER"] == "c":
-        count //= 3
-    return batches(backends, count, _MORE_SIZE, seed + 10_000, 24)
+        count = _MORE_BY_GXX
+    more: list[Tries] = [*batches(backends, count, _MORE_SIZE, seed + 10_000, 24, watched=compiled)]
+    return [*more, *named_batches(backends, 3, 2, seed)] if compiled else more
 
 
 def outcomes_again(what: str, log: Sequence[Outcome], seed: int) -> Iterator[Outcome]:
@@ -105,7 +107,7 @@ def outcomes_again(what: str, log: Sequence[Outcome], seed: int) -> Iterator[Out
     yield from [one for one in found if one is not None]
 
 
-def _lines(group: str, batch: Batch) -> dict[str, set[int]]:
+def _lines(group: str, batch: Tries) -> dict[str, set[int]]:
     if recompiles(group):
         forget_kernels()
     return lines_run(GROUPS[group], batch.tried)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from mutation.source import GROUPS
-from program_coverage import NOT_SAID, PAGE, functions_of, reason, reasons, table
+from program_coverage import NOT_SAID, PAGE, functions_of, main, reason, reasons, table
 
 MODULE = "byparts_optimize.merge"
 
@@ -45,6 +47,14 @@ def test_each_reason_is_of_something_that_exists() -> None:
     starts = tuple([of for of in reasons() if of.endswith(".")])
     assert {of for of in reasons() if of not in starts} <= {*keys, *names}
     assert {s for s in starts if any([k.startswith(s) for k in keys])} == {*starts}
+
+
+def test_no_programs_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """A table of nothing would say that nothing is run."""
+    with pytest.raises(SystemExit, match="2"):
+        main(("--programs", "-3"))
+
+    assert "--programs is -3, and must be at least 1" in capsys.readouterr().err
 
 
 def test_the_page_has_every_file() -> None:

@@ -24,10 +24,14 @@ from mutation.plans import STAGE as PLANS
 from mutation.source import Mutant, apply
 from mutation.texts import OF_C_TEXT, OF_LLVM
 from mutation.trying import (
+    DRAWS,
+    MORE_DRAWS,
     Batch,
     Tried,
+    Tries,
     forget_kernels,
     in_child,
+    more_time,
     prepare,
     prepare_draws,
 )
@@ -116,10 +120,12 @@ def outcome_of_place(place: Place, tried: Sequence[Batch]) -> Outcome:
     prepare(batch, stage.recompiles)
     found = in_child(lambda: _wrong(stage, place, [batch]))
     kind, said = _judged(found, [batch], stage.recompiles)
-    if kind != "told":
-        prepare_draws(batch, stage.recompiles)
+    for count, least in ((DRAWS, "told"), (MORE_DRAWS, "equal")):
+        if kind in ("told", least):
+            break
+        prepare_draws(batch, stage.recompiles, count)
         draws = [batch, *[b for b in batch.draws if stage.recompiles in b.right]]
-        found = in_child(lambda: _wrong(stage, place, draws))
+        found = in_child(partial(_wrong, stage, place, draws))
         kind, said = _judged(found, draws, stage.recompiles)
     return Outcome(stage.group, place.rule, str(place), kind, said)
 
@@ -132,6 +138,7 @@ def _wrong(stage: Stage, place: Place, draws: Sequence[Batch]) -> list[Tried]:
     stage.hook(changer)
     found = []
     for batch in draws:
+        more_time()
         changer.calls = 0
         found.append(batch.tried())
         if found[-1].wrong:
@@ -163,7 +170,7 @@ def recompiles(group: str) -> bool:
     return group in _RECOMPILES
 
 
-def outcome_of_source(mutant: Mutant, some: Sequence[Batch]) -> Outcome:
+def outcome_of_source(mutant: Mutant, some: Sequence[Tries]) -> Outcome:
     """What becomes of changed source, tried on these batches until one tells."""
     anew = recompiles(mutant.group)
     for batch in some:
@@ -184,13 +191,14 @@ def outcome_of_source(mutant: Mutant, some: Sequence[Batch]) -> Outcome:
     return Outcome(mutant.group, mutant.rule, str(mutant), kind, said, mutant.key)
 
 
-def _with_source(mutant: Mutant, some: Sequence[Batch], recompiles: bool) -> list[Tried]:
+def _with_source(mutant: Mutant, some: Sequence[Tries], recompiles: bool) -> list[Tried]:
     if recompiles:
         forget_kernels()
     if not apply(mutant):
         return []
     found = []
     for batch in some:
+        more_time()
         found.append(batch.tried())
         if found[-1].wrong:
             break

@@ -27,11 +27,15 @@ backends, in the ways of `byparts_conformance/programs/ways.py`:
   built there must tell;
 - in its source: one expression of one function.  Programs that run the line must tell.
 
-`told`: a program gave something wrong, or failed.  `same bits`: another way to the same, for its
-programs gave the same to the bit, also on {draws} other draws of all their arrays (a product of
-ones, a guard that always holds, a lane that nothing reads).  `explained`: a change of source that
-only costs time, bytes or a message; `integration/program_mutants_equal.tsv` says why for each.
-`lives`: none of these.
+The larger programs, on which changed source is tried that lives, are also run with pages around
+each value that nobody may touch (`byparts_conformance/programs/guarded.py`), on threads, and as
+programs of a named dimension; NumPy's in two memory spaces too.
+
+`told`: a program gave something wrong, or failed, or its process died.  `same bits`: another way to
+the same, for its programs gave the same to the bit, also on {draws} other draws of all their arrays
+(a product of ones, a guard that always holds, a lane that nothing reads).  `explained`: a change of
+source that only costs time, bytes or a message; `integration/program_mutants_equal.tsv` says why
+for each.  `lives`: none of these; where results differed within rounding, on 24 draws.
 
 {programs}
 

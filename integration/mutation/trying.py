@@ -7,6 +7,7 @@ code, the bits of the results.
 
 from __future__ import annotations
 
+import faulthandler
 import hashlib
 import os
 import pickle
@@ -14,27 +15,33 @@ import resource
 import signal
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from byparts_conformance.programs import Expected, Program, expected, generate
 from byparts_conformance.programs.growing import drawn
+from byparts_conformance.programs.guarded import Guards
 from byparts_conformance.programs.program import parts_of, side_by_side
 from byparts_conformance.programs.refused import shuffled
 from byparts_conformance.programs.trial import difference, run
-from byparts_conformance.programs.ways import Way, way_of
+from byparts_conformance.programs.ways import PLAIN, Way, renewed, shared_loops, way_of
+from byparts_graph_ir import GraphError
 from byparts_graph_ir.parts.hub import parts
 from byparts_kernels_native import code
 
-# A mutant that takes longer hangs, and is told by that: seconds of a processor, of waiting.
-_MOST_CPU_S, _MOST_S = 25, 90
+# A mutant that takes longer with a batch hangs, and is told by that: seconds of a processor, of
+# waiting, which are many where others compute on this machine.
+_MOST_CPU_S, _MOST_S = 25, 400
 _MOST_BYTES = 8 << 30
 DRAWS = 6  # of other arrays, for programs that did not tell
+MORE_DRAWS = 24  # where results differ, but within rounding
 Wants = Sequence[Sequence[Expected]]
 
 
@@ -53,6 +60,15 @@ class Tried:
     made: str = ""
 
 
+class Tries(Protocol):
+    """Programs that are tried together; what they give without a mutant is noted."""
+
+    right: dict[bool, Tried]
+
+    def tried(self) -> Tried:
+        """Build and run them, here and now."""
+
+
 @dataclass
 class Batch:
     """Programs that are built together, in one way.
@@ -63,6 +79,9 @@ class Batch:
         options: of `build`.
         right: what they give without a mutant; by whether code is made again.
         draws: the same programs with other arrays, where something was not told.
+        drawn: how many draws of other arrays were made; some have no meaning.
+        guarded: whether nobody may touch what lies around a value; else the process dies.
+        threads: whether short loops are shared among threads too.
     """
 
     programs: Sequence[Program]
@@ -71,14 +90,17 @@ class Batch:
     options: dict[str, Any]
     right: dict[bool, Tried] = field(default_factory=dict)
     draws: list[Batch] = field(default_factory=list)
+    drawn: int = 0
+    guarded: bool = False
+    threads: bool = False
 
     def tried(self) -> Tried:
         """Build and run them, here and now."""
         twins = [self.way.twin(p) for p in self.programs]
         seen: list[Any] = []
-        with _Names() as names:
+        with _Names() as names, shared_loops() if self.threads else nullcontext():
             try:
-                runs = run(side_by_side(twins), seen=seen.append, **self.options)
+                runs = run(side_by_side(twins), seen=seen.append, **self._options())
             except BaseException as error:
                 return Tried(f"{type(error).__name__}: {str(error)[:100]}")
         for i, some in enumerate(self.wants):
@@ -87,6 +109,12 @@ class Batch:
                 return Tried(f"program {i}: {said}")
         bits = hashlib.sha256(b"".join([y.tobytes() for ys in runs for y in ys])).hexdigest()
         return Tried("", bits, _made(seen[0], names))
+
+    def _options(self) -> dict[str, Any]:
+        options = {**self.options, **(Guards().options() if self.guarded else {})}
+        if self.threads:
+            options["backends"] = tuple([renewed(b) for b in options["backends"]])
+        return options
 
 
 class _Names:
@@ -115,17 +143,35 @@ def _made(built: Any, names: set[str]) -> str:
     return hashlib.sha256(told.encode()).hexdigest()
 
 
-def batches(backends: Sequence[str], count: int, size: int, seed: int, nodes: int) -> list[Batch]:
-    """Batches of programs of at most so many nodes: compiled, and right without a mutant."""
+def batches(
+    backends: Sequence[str],
+    count: int,
+    size: int,
+    seed: int,
+    nodes: int,
+    *,
+    watched: bool = False,
+) -> list[Batch]:
+    """Batches of programs of at most so many nodes: compiled, and right without a mutant.
+
+    Where they are `watched`, a quarter has pages around its values that nobody may touch, and
+    another one runs on threads.
+    """
     made = []
     for number in range(count):
         first = seed + number * size
         programs = [generate(s, nodes) for s in range(first, first + size)]
         way = way_of(number)
         batch = Batch(programs, _wants(programs), way, way.build_options(backends, first))
-        if wrong := batch.tried().wrong:  # compiles its code, which children then find compiled
+        if watched and way is PLAIN:
+            batch.guarded, batch.threads = number % 4 == 0, number % 4 == 2
+        found = in_child(batch.tried) if batch.guarded else batch.tried()
+        wrong = found if isinstance(found, str) else found.wrong
+        if wrong:
             print(f"not right without a mutant: seeds {first} on: {wrong}", file=sys.stderr)
             continue
+        if batch.guarded:
+            batch.tried()  # compiles its code, which children then find compiled
         made.append(batch)
     return made
 
@@ -138,20 +184,20 @@ def _wants(programs: Sequence[Program]) -> Wants:
 
 
 def with_other_arrays(batch: Batch, number: int) -> Batch:
-    """The same programs on other arrays."""
+    """The same programs on other arrays; every second time without edges of a dtype."""
     programs = []
     for p in batch.programs:
         dice = Random(f"{p.seed} {number}")
         indices = shuffled(p, number)
         arrays = [
-            indices.get(i, drawn(dice, v.type.dtype, v.type.dims))
+            indices.get(i, drawn(dice, v.type.dtype, v.type.dims, plain=number % 2 == 1))
             for i, v in enumerate(p.graph.inputs)
         ]
         programs.append(replace(p, arrays=tuple(arrays)))
-    return Batch(programs, _wants(programs), batch.way, batch.options)
+    return replace(batch, programs=programs, wants=_wants(programs), right={}, draws=[], drawn=0)
 
 
-def prepare(batch: Batch, recompiles: bool) -> None:
+def prepare(batch: Tries, recompiles: bool) -> None:
     """Find out what the batch gives in a child that changes nothing."""
     if recompiles not in batch.right:
         found = in_child(lambda: _anew(batch, recompiles))
@@ -159,12 +205,16 @@ def prepare(batch: Batch, recompiles: bool) -> None:
         batch.right[recompiles] = found
 
 
-def prepare_draws(batch: Batch, recompiles: bool) -> None:
-    """Add other arrays on which the programs are right without a mutant."""
-    for number in range(DRAWS if not batch.draws else 0):
-        other = with_other_arrays(batch, number)
+def prepare_draws(batch: Batch, recompiles: bool, count: int = DRAWS) -> None:
+    """Have so many draws of other arrays, those on which the programs are right as they are."""
+    for number in range(batch.drawn, count):
+        try:
+            other = with_other_arrays(batch, number)
+        except GraphError:  # an index that is computed from a feed is out of range then
+            continue
         if not other.tried().wrong:  # a cast that has no meaning on some arrays is left out
             batch.draws.append(other)
+    batch.drawn = max(batch.drawn, count)
     for other in batch.draws:
         if recompiles not in other.right:
             found = in_child(partial(_anew, other, recompiles))
@@ -172,7 +222,7 @@ def prepare_draws(batch: Batch, recompiles: bool) -> None:
                 other.right[recompiles] = found
 
 
-def _anew(batch: Batch, recompiles: bool) -> Tried:
+def _anew(batch: Tries, recompiles: bool) -> Tried:
     if recompiles:
         forget_kernels()
     return batch.tried()
@@ -209,14 +259,21 @@ def in_child(job: Callable[[], Any]) -> Any:
 
 
 def _be_quiet() -> None:
-    """Bound the time and memory of this process, and let it print nothing."""
+    """Bound time and memory of this process, and let it print nothing."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.signal(signal.SIGXCPU, signal.SIG_DFL)
-    signal.alarm(_MOST_S)
-    resource.setrlimit(resource.RLIMIT_CPU, (_MOST_CPU_S, _MOST_CPU_S + 1))
+    more_time()
     resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    faulthandler.disable()
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.dup2(null, 2)
     np.seterr(all="ignore")
+
+
+def more_time() -> None:
+    """Bound the time of what this child does next, as that of one batch."""
+    signal.alarm(_MOST_S)
+    limit = int(time.process_time()) + 1 + _MOST_CPU_S
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))

@@ -41,6 +41,16 @@ def test_a_nan_that_becomes_a_number_is_found(kinds: tuple[type[Op], ...], numbe
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("op", [ops.Sum, ops.Max])
+def test_a_sum_that_leaves_nan_out_is_found(op: type[Op]) -> None:
+    """Within eighty programs."""
+    wrong = with_fault((op,), _put(0.0))
+    options: dict[str, Any] = {"batch": 10, "not_finite": True, "shrink": False, "most_failures": 1}
+
+    assert campaign((wrong,), 80, **options).failures
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_without_the_fault_they_are_right() -> None:
     report = campaign((with_fault((ops.Add,), len),), 50, theme="chains", not_finite=True)
 

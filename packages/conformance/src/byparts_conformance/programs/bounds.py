@@ -24,6 +24,8 @@ ALLOWED = 8.0  # times the largest spread seen
 # What results of no meaning are in one sample and the next: first in all of them the same.
 _NAN, _INF = float("nan"), float("inf")
 _OPEN = ((_NAN,), (_INF,), (-_INF,), (_NAN, _INF, -_INF))
+# Signs of zeros that either sign is right for: one sample has the first, the next the other.
+_SIGNS = ((1.0,), (-1.0,), (1.0, -1.0))
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,13 @@ class Near:
         value: what `evaluate` gives.
         near: how far a float may be from it; 0 where it must be equal.
         determined: where the value can be compared at all.
+        signed: where it is a zero whose sign is the same on all backends.
     """
 
     value: Array
     near: Array
     determined: Array
+    signed: Array | bool = False
 
     def difference(self, got: Array) -> str:
         """A sentence that says how `got`, of the value's type and shape, differs, or ""."""
@@ -58,7 +62,7 @@ class Near:
         a, b = (wide(x).astype(np.float64) for x in (got, self.value))
         with np.errstate(all="ignore"):
             close = (np.abs(a - b) <= self.near) | (a == b) | (np.isnan(a) & np.isnan(b))
-        return np.asarray(close)
+        return np.asarray(close & ~(self.signed & (np.signbit(a) != np.signbit(b))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +161,9 @@ def _numbers(program: Program) -> np.random.Generator:
 
 def _wanted(program: Program, count: int, noise: Noise, allowed: float) -> tuple[Expected, ...]:
     exact = evaluated(program, None)
-    noises = [replace(noise, open_as=_OPEN[k % len(_OPEN)]) for k in range(count)]
+    noises = [
+        replace(noise, open_as=_OPEN[k % len(_OPEN)], signs=_SIGNS[min(k, 2)]) for k in range(count)
+    ]
     samples = Samples(program, exact, tuple(noises), allowed)
     compared = exact if program.graph.has_effect else exact[:-1]
     return tuple([Expected(value, samples, i) for i, value in enumerate(compared)])
@@ -172,6 +178,7 @@ def _near(runs: Sequence[Array], allowed: float) -> Near:
         return Near(want, np.zeros(want.shape), same)
     exact = wide(want).astype(np.float64)
     near, determined = np.zeros(want.shape), np.ones(want.shape, bool)
+    signed = (exact == 0) & (len(others) > 1)  # which have had either sign
     with np.errstate(all="ignore"):
         for x in others:
             sample = wide(x).astype(np.float64)
@@ -179,4 +186,5 @@ def _near(runs: Sequence[Array], allowed: float) -> Near:
             near = np.where(both, np.maximum(near, np.abs(sample - exact)), near)
             same = (sample == exact) | (np.isnan(sample) & np.isnan(exact))
             determined = determined & (both | same)
-    return Near(want, allowed * near, determined)
+            signed = signed & (sample == 0) & (np.signbit(sample) == np.signbit(exact))
+    return Near(want, allowed * near, determined, signed)

@@ -105,7 +105,8 @@ def powers(g: Growing) -> None:
     x = g.value(is_number)
     if x is not None:
         exponent = g.any_of((0, 1, 2, 3, 5))
-        g.add(lambda: ops.pow(x, ops.fill(exponent, x.type.dtype)))
+        shape = x.type.dims if len(g.known) % 2 else ()
+        g.add(lambda: ops.pow(x, ops.fill(exponent, x.type.dtype, shape)))
 
 
 def unary(g: Growing) -> None:

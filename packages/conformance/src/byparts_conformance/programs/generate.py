@@ -130,6 +130,8 @@ def generate(
         growing.any_of(makers)(growing)
         steps -= len(growing.known) > before
         tries += 1
+    for _ in range(2 if growing.not_finite else 0):
+        reductions.of_input(growing)
     program = _finished(growing, seed)
     printing = seed % 5 == 2 if prints is None else prints
     return replace(program, graph=with_prints(program.graph, seed)) if printing else program

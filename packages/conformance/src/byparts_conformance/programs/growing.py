@@ -103,8 +103,12 @@ class Growing:
             self.variables.append(v)
         return v
 
-    def add(self, made: Callable[[], Value | Sequence[Value]]) -> Optional[Value]:
+    def add(
+        self, made: Callable[[], Value | Sequence[Value]], *, useful: bool = False
+    ) -> Optional[Value]:
         """Evaluate and keep the values that `made` gives, unless they are refused or useless.
+
+        `useful`: they are what is wanted, whatever they hold.
 
         Returns the first of them, or `None`: the types do not fit, or the results are not finite,
         too large, or one number everywhere, from which nobody could tell other nodes.
@@ -115,17 +119,21 @@ class Growing:
             arrays = self.evaluated(values)
         except (GraphError, NotImplementedError, ValueError):  # refused, or without a gradient
             return None
-        few = 0.3 if self.not_finite else 0.8
-        useful = [_useful(v, a, few) for v, a in zip(values, arrays, strict=True)]
-        if not all(useful) and not self.chance(0.03):
-            return None
-        if all(map(_says_nothing, values, arrays)) and not self.chance(0.2):
+        if not useful and not self._is_useful(values, arrays):
             return None
         if sum(a.size for a in arrays) > MOST_ELEMENTS:
             return None
         for v, a in zip(values, arrays, strict=True):
             self.known[v] = a
         return values[0] if values else None
+
+    def _is_useful(self, values: Sequence[Value], arrays: Sequence[Array]) -> bool:
+        """Whether values are kept for what they hold; now and then any are."""
+        few = 0.3 if self.not_finite else 0.8
+        finite = [_useful(v, a, few) for v, a in zip(values, arrays, strict=True)]
+        if not all(finite) and not self.chance(0.03):
+            return False
+        return not all(map(_says_nothing, values, arrays)) or self.chance(0.2)
 
     def evaluated(self, values: Sequence[Value]) -> list[Array]:
         """The arrays of values that are made of known ones, through any number of new nodes."""
@@ -155,7 +163,10 @@ class Growing:
         if self.not_finite and dtype in FLOATS and self.chance(0.15):
             return self.any_of(_NOT_FINITE)
         if dtype in FLOATS:
-            return self.any_of((0.0, 1.0, -1.0, 2.0, 0.5, -2.0, 3.0, -0.5, 0.25, 10.0, -0.0))
+            usual_floats = (0.0, 1.0, -1.0, 2.0, 0.5, -2.0, 3.0, -0.5, 0.25, 10.0, -0.0)
+            chosen = self.any_of(usual_floats)
+            tie = _TIES[len(self.known) % len(_TIES)]
+            return tie if chosen == 10.0 else chosen
         usual = (0, 1, 2, 3, 5, 7, 1, 2) if dtype == "u8" else (0, 1, -1, 2, 3, -2, 7, 5)
         return self.any_of(usual)
 
@@ -232,6 +243,8 @@ _FLOAT_EDGES = (
     # in the middle between two numbers of bf16 or of f16, and of f16 below the normal ones
     *(1 + 2.0**-8, 1 + 3 * 2.0**-8, -257.0, 259.0, 1 + 2.0**-11, -2049.0, 2051.0, 5 * 2.0**-25),
 )
+# In the middle between two numbers of bf16, and of f16; the nearest even one is the upper.
+_TIES = (10.0, 1 + 3 * 2.0**-8, 1 + 3 * 2.0**-11)
 _NOT_FINITE = (np.nan, np.inf, -np.inf)
 
 
@@ -245,8 +258,14 @@ def _useful(v: Value, a: Array, few: float) -> bool:
 
 
 def _says_nothing(v: Value, a: Array) -> bool:
-    """Whether a value that is computed from others is 0 or 1 everywhere, or of equal elements."""
+    """Whether a value that is computed from others is 0 or 1 everywhere, or of equal elements.
+
+    Elements that are nan say nothing beside them.
+    """
     if v.node is None or not v.node.inputs or not a.size or v.node.op.pattern == "broadcast":
         return False
-    first = a.reshape(-1)[0]
-    return bool(np.all(a == first)) and (a.size > 1 or first in (0, 1))
+    numbers = a[a == a]
+    if not numbers.size:
+        return True
+    first = numbers.reshape(-1)[0]
+    return bool(np.all(numbers == first)) and (a.size > 1 or first in (0, 1))

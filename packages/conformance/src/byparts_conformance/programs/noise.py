@@ -199,6 +199,7 @@ class Noise:
             compute a mod, say, exactly, and then others follow than after any error.
         flushes: whether half of the numbers below the smallest normal one become 0.
         open_as: what results of no meaning are, drawn for each.
+        signs: of zeros that may have either, drawn for each.
     """
 
     numbers: np.random.Generator
@@ -207,6 +208,7 @@ class Noise:
     exact: float = 0.0
     flushes: bool = False
     open_as: tuple[float, ...] = ()
+    signs: tuple[float, ...] = (1.0, -1.0)
 
     def exact_ops(self, graph: Graph) -> set[type[Op]]:
         """Kinds of ops without noise, drawn for one evaluation."""
@@ -236,7 +238,7 @@ class Noise:
         made = y + size * self.numbers.uniform(-1, 1, x.shape)
         unsure = np.maximum(size, np.asarray(lost) * (units * self.strength * _EPSILON[name]))
         cancelled = (unsure > np.abs(y)) & (self.numbers.uniform(0, 1, x.shape) < self.zeros)
-        zeros = 0.0 * self.numbers.choice([-1.0, 1.0], x.shape)
+        zeros = 0.0 * self.numbers.choice(self.signs, x.shape)
         return np.asarray(np.where(exact_zero | cancelled, zeros, made)).astype(numpy_dtype(name))
 
     def opened(self, x: Array, where: Array | bool) -> Array:
@@ -264,7 +266,7 @@ class Noise:
         zeros = x == 0
         if dtype_name(x.dtype) not in FLOATS or not np.any(zeros):
             return x
-        signs = self.numbers.choice([-1.0, 1.0], x.shape)
+        signs = self.numbers.choice(self.signs, x.shape)
         return np.asarray(np.where(zeros, 0.0 * signs, x.astype(signs.dtype))).astype(x.dtype)
 
     def shared(self, x: Array, plain: Array) -> Array:

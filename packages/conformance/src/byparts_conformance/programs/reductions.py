@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import byparts_opset as ops
 from byparts_conformance.programs.growing import Growing, is_float, is_number
@@ -32,6 +33,20 @@ def reduce(g: Growing) -> None:
         names = ("sum", "mean", "logsumexp")
     axes, keepdims = _axes(g, x), g.chance(0.5)
     g.add(lambda: getattr(ops, g.any_of(names))(x, axes, keepdims))
+
+
+def of_input(g: Growing) -> None:
+    """Sums, choices and functions of an input as it is, with its nan and infinities."""
+    inputs = [v for v in g.inputs if is_float(v) and v.type.dims and v.type.size]
+    if inputs:
+        x = g.any_of(inputs)
+        axis = g.random.randrange(len(x.type.dims))
+        name = g.any_of(("sum", "sum", "mean", "max", "min"))
+        g.add(lambda: getattr(ops, name)(x, axis), useful=True)  # or who leaves out nan is not told
+        pair = x, g.constant(x.type.dtype)
+        for two in (g.any_of((ops.maximum, ops.minimum)), g.any_of((ops.add, ops.sub, ops.mul))):
+            g.add(partial(two, *pair), useful=True)
+        g.add(lambda: g.any_of((ops.exp, ops.tanh, ops.square))(x), useful=True)
 
 
 def moments(g: Growing) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from byparts_conformance.programs.program import Program
 from byparts_conformance.programs.twins import as_rounds, before_shapes, unrolled
-from byparts_graph_ir import Backend, Node, Op, Table
+from byparts_graph_ir import Backend, HostSpace, Node, Op, Table
 from byparts_graph_ir.model.frozen import replace
 from byparts_graph_ir.parts.hub import parts
 from byparts_runtime import separate
@@ -85,6 +85,18 @@ def in_part(backends: Backends, seed: int) -> Backends:
     return [*[_half(b, seed) for b in own[:-1]], own[-1]]
 
 
+class Elsewhere(HostSpace):
+    """Memory of the host that is not taken for that of other backends."""
+
+    name = "elsewhere:0"
+
+
+def in_two_spaces(backends: Backends, seed: int) -> Backends:
+    """Backends in part, and the last one in another memory space, so that values are copied."""
+    own = [loaded(b) for b in backends]
+    return [*[_half(b, seed) for b in own], replace(own[-1], name="elsewhere", space=Elsewhere())]
+
+
 def _half(backend: Backend, seed: int) -> Backend:
     def keeps(kind: type[Op]) -> bool:
         return Random(f"{seed} {kind.__name__}").random() < 0.5 or kind.__name__ == "Fused"
@@ -141,6 +153,7 @@ WAYS = (
     Way("values computed again", {"max_extra_cost": 0.05}),
     Way("without regions", backends=without_regions),
     Way("backends in part", backends=in_part),
+    Way("in two memory spaces", backends=in_two_spaces),
     Way("bodies written out", twin=unrolled),
     Way("as rounds of a loop", twin=as_rounds),
     Way("optimized before shapes are known", twin=before_shapes),

@@ -172,4 +172,4 @@ class StackLines:
 
 
 def _address(place: Bytes) -> int:
-    return view(place.memory, place.offset, TensorType("u8", (1,))).ctypes.data
+    return view(place.memory, place.offset, TensorType("u8", (0,))).ctypes.data
