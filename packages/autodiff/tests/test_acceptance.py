@@ -105,8 +105,8 @@ def test_forward_and_reverse_agree(graph: Graph, seed: int) -> None:
     """<u, J t> = <J' u, t> of random programs, kinks included: both take the same side."""
     xs, ys = graph.inputs, [v for v in graph.outputs if v.type.dtype in FLOATS]
     ts, us = [[Input(v.type) for v in vs] for vs in (xs, ys)]
-    back = gradients(ys, xs, us, unreachable="zeros")
-    modes = Graph.of((*xs, *ts, *us), (*back, *jvp(ys, xs, ts)))
+    slopes = gradients(ys, xs, us, unreachable="zeros")
+    modes = Graph.of((*xs, *ts, *us), (*slopes, *jvp(ys, xs, ts)))
     random = np.random.default_rng(seed)
     at = [random.normal(size=v.type.dims).astype(_dtype(v)) for v in (*ts, *us)]
 

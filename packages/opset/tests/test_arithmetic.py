@@ -126,7 +126,7 @@ def test_what_numpy_has_and_values_have_not_says_what_to_write() -> None:
     assert (x.dtype, x.shape, x.ndim, x.size, x.T.shape) == ("f32", (2, 3), 2, 6, (3, 2))
     for name, advice in {
         "reshape": r"ops\.reshape\(x, shape\)",
-        "sum": r"ops\.sum\(x, axes, keepdims\)",
+        "sum": r"ops\.sum\(x, axis, keepdims\)",
         "astype": r"ops\.cast\(x, dtype\)",
         "dot": r"ops\.matmul\(x, ",
         "tanh": r"ops\.tanh\(x\)",

@@ -17,6 +17,7 @@ from operator import index
 
 from byparts_graph_ir.errors import GraphError, refusal
 from byparts_graph_ir.model.arithmetic import Arithmetic
+from byparts_graph_ir.model.sameness import Sameness
 from byparts_graph_ir.model.types import dtype_name
 
 TYPE_CHECKING = False
@@ -100,6 +101,8 @@ def _unknown(value: Any) -> Any:
 def _taken(new: Any, function: Any, name: str, old: object) -> Any:
     """Return the converted argument, or raise if it could not be converted."""
     if new is _WRONG:
+        if isinstance(old, Sameness):
+            old.refuse()
         name_of_function = function.__qualname__.removesuffix(".__init__")
         raise refusal(name_of_function, name, old, function.__annotations__[name])
     return new

@@ -39,7 +39,6 @@ from byparts_opset.logic import (
     ShiftLeft,
     ShiftRight,
 )
-from byparts_opset.signs import CopySign, NextAfter
 
 CALLS: dict[type[Op], Callable[..., Any]] = {
     **{Add: np.add, Sub: np.subtract, Mul: np.multiply, Div: np.true_divide},
@@ -49,7 +48,6 @@ CALLS: dict[type[Op], Callable[..., Any]] = {
     **{LogicalAnd: np.logical_and, LogicalOr: np.logical_or, LogicalXor: np.logical_xor},
     **{BitwiseAnd: np.bitwise_and, BitwiseOr: np.bitwise_or, BitwiseXor: np.bitwise_xor},
     **{ShiftLeft: np.left_shift, ShiftRight: np.right_shift},
-    **{CopySign: np.copysign, NextAfter: np.nextafter},
 }
 
 

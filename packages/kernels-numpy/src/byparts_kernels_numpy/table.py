@@ -26,11 +26,11 @@ kernels: Table[KernelRule] = Table.lazily(
     "byparts_kernels_numpy",
     "byparts_opset",
     constant="constant identity",
-    unary="unary trigonometric cast compare logic signs",
+    unary="unary trigonometric cast compare logic",
     error_function="error_function",
     activation="activation gelu",
     activation_gradient="activation gelu",
-    binary="binary compare logic signs",
+    binary="binary compare logic",
     select="select",
     matmul="matmul",
     conv2d="conv2d",
@@ -50,6 +50,7 @@ kernels: Table[KernelRule] = Table.lazily(
     copies="axes join pad reshape slicing",
     index="along_axis argmax index",
     order="order",
+    signs="signs",
 )
 allocates: dict[type[Op], str] = {}  # op -> why its kernel allocates at each run
 

@@ -17,7 +17,6 @@ from byparts_opset.cast import Cast, rounded_to_odd
 from byparts_opset.compare import IsFinite, IsInf, IsNan
 from byparts_opset.dtypes import Array
 from byparts_opset.logic import LogicalNot
-from byparts_opset.signs import SignBit
 from byparts_opset.trigonometric import (
     Acos,
     Acosh,
@@ -59,7 +58,6 @@ CALLS: dict[type[Op], Callable[..., Any]] = {
     **{Asinh: np.arcsinh, Acosh: np.arccosh, Atanh: np.arctanh},
     **{Floor: np.floor, Ceil: np.ceil, Round: np.rint, Trunc: np.trunc},
     **{IsNan: np.isnan, IsInf: np.isinf, IsFinite: np.isfinite, LogicalNot: np.logical_not},
-    SignBit: np.signbit,
 }
 
 

@@ -1,9 +1,9 @@
 """Python's operators and numbers on values: fills the table that graph-ir leaves open.
 
 A number takes the dtype of the first value beside it that is not a bool (so `select(c, x, 0)` means
-a 0 of the type of x), and must fit: 0.5 beside an i32 is an error.  `True` and `False` are refused:
-where one stands in the place of a value it is most often what Python made of `x == y`, whether both
-are one object, and `fill(True, "bool")` says the other thing.
+a 0 of the type of x), and must fit: 0.5 beside an i32 is an error.  `True` and `False` are refused,
+and so is `x == y`, which is whether both are one value: `equal(x, y)` compares elements, and
+`fill(True, "bool")` is a constant.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 from byparts_graph_ir import ArgumentError, Operand, ShapeError, Value, arithmetic
 from byparts_graph_ir.lazy_names import homes
 from byparts_graph_ir.model.arithmetic import advise
+from byparts_graph_ir.model.sameness import Sameness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ def lift(inputs: Sequence[Operand], name: str = "lift") -> tuple[Value, ...]:
 def _number(x: Any, dtype: str | None, inputs: Sequence[Operand], name: str) -> Value:
     if hasattr(x, "dtype") and getattr(x, "shape", None) == ():
         x = x.item()  # NumPy's scalars
+    if isinstance(x, Sameness):
+        x.refuse()
     if isinstance(x, bool):
         raise ArgumentError(
             f"{name}: an operand is Python's {x}; use ops.equal(x, 0.0) where that came of "

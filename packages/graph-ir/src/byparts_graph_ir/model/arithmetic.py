@@ -3,13 +3,15 @@
 `x + y` looks up "add" in `arithmetic`, which an op set fills when it is imported (opset does).
 Until then values have no arithmetic, and say so.
 
-`x == y` is whether both are one value, as dictionaries keyed by values need.  A value compared with
-a number or an array would always be False, which whoever writes `x == 0.0` does not mean: an error.
+`x == y` is whether both are one value, as dictionaries keyed by values need, and as a number it is
+an error (`sameness.py`).  A value compared with a number or an array would always be another one,
+which whoever writes `x == 0.0` does not mean: an error, too.
 """
 
 from __future__ import annotations
 
 from byparts_graph_ir.errors import ArgumentError, GraphError
+from byparts_graph_ir.model.sameness import EQUAL, NOT_EQUAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,11 +124,10 @@ class Arithmetic:
         return _arithmetic("abs", self)
 
     def __eq__(self, other: object) -> bool:
-        return self is other or _same(self, other, "==", "equal")
+        return _same(self, other, EQUAL, "==", "equal")
 
     def __ne__(self, other: object) -> bool:
-        same = self is other or _same(self, other, "!=", "not_equal")
-        return same if same is NotImplemented else not same
+        return _same(self, other, NOT_EQUAL, "!=", "not_equal")
 
     def __lt__(self, other: Operand) -> Value:
         return _arithmetic("less", self, other)
@@ -219,14 +220,14 @@ def _type_of(value: Any) -> TensorType:
     return kind
 
 
-def _same(value: Any, other: object, sign: str, name: str) -> bool:
-    """False for another value; `NotImplemented` for what is no number and no array.
+def _same(value: Any, other: object, answers: Any, sign: str, name: str) -> bool:
+    """The answer for another value; `NotImplemented` for what is no number and no array.
 
     Raises:
         ArgumentError: a number or an array.
     """
     if isinstance(other, Arithmetic):
-        return False
+        return answers[value is other]  # type: ignore[no-any-return]  # it has a truth
     if isinstance(other, (int, float, complex, list, tuple)) or hasattr(other, "dtype"):
         raise ArgumentError(
             f"x {sign} {other!r:.40} asks whether a value of type {value.type} is that very "
