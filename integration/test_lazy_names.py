@@ -24,7 +24,7 @@ WRITTEN = [
     "tensor_ir",
     "weights",
 ]
-PACKAGES = [*WRITTEN, "opset"]
+PACKAGES = [*WRITTEN, "opset", "eager"]
 
 
 def stated(package: ModuleType) -> dict[str, str]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import byparts_eager as bp
+import byparts_opset as ops
 from byparts_graph_ir import GraphError, ShapeError
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
@@ -82,19 +83,38 @@ def test_traced_integers_out_of_range_are_refused() -> None:
         pick(X, np.array([2]))
 
 
-def test_traced_integers_beside_slices_and_integers_are_refused() -> None:
-    with pytest.raises(GraphError, match=r"as in take\(x, i, axis=1\)"):
-        bp.compile(lambda x, i: x[0, :, i])(X, np.array([0]))
+@pytest.mark.parametrize(
+    "f", [lambda x, i: x[0, :, i], lambda x, i: x[x > 0], lambda x, i: x[i, :, i]]
+)
+def test_traced_indices_that_no_op_takes_are_refused(f: Any) -> None:
+    """The error says what to write."""
+    with pytest.raises(GraphError, match=r"where\(mask, x, other\).* as in take\(x, i, axis=1\)"):
+        bp.compile(f)(X, np.array([0]))
 
 
-def test_traced_masks_are_refused() -> None:
-    with pytest.raises(GraphError, match=r"use where\(mask, x, other\)"):
-        bp.compile(lambda x: x[x > 0])(X)
+def test_rows_of_a_table_are_gathered_as_rows() -> None:
+    """Not element by element: the table may be large."""
+    with bp.record():
+        y = bp.asarray(X)[bp.asarray([1, 0])]
+
+    assert y.past.op == ops.Gather(0)
+    assert y.past.inputs[1].shape == (2,)
 
 
 def test_take_needs_an_axis_where_there_are_several() -> None:
     with pytest.raises(ShapeError, match=r"take: f32\[2,3,4\] has 3 axes; say which"):
         bp.take(bp.asarray(X), bp.asarray([0]))
+
+
+def test_one_compiled_choice_of_labels_serves_all_sizes() -> None:
+    choose = bp.compile(lambda x, labels: x[bp.arange(x.shape[0]), labels])
+    labels = np.array([2, -1, 0])
+    results = [choose(X[0, :n], labels[:n]).numpy().tolist() for n in (1, 2, 3)]
+
+    assert results == [[2], [2, 7], [2, 7, 8]]
+    assert len(choose.programs) == 2
+    with pytest.raises(GraphError, match=r"x\[\.\.\.\]: .*4"):
+        choose(X[0], np.array([4, 0, 0]))
 
 
 def test_one_compiled_gather_serves_all_sizes() -> None:

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 if not TYPE_CHECKING:
     __all__ = lazy_names(
         __name__,
+        {"standard.extensions": "fft linalg"},  # found where byparts-linalg is installed
         array="Array asarray",
         dtype="DTYPES DType",
         cell="Cell changed",
@@ -85,7 +86,6 @@ if not TYPE_CHECKING:
                 "multiply negative nextafter not_equal positive pow real reciprocal remainder "
                 "round sign signbit sin sinh sqrt square subtract tan tanh trunc"
             ),
-            "standard.extensions": "fft linalg",
             "standard.indexing": "take take_along_axis",
             "standard.info": "__array_api_version__ __array_namespace_info__ e inf nan newaxis pi",
             "standard.linear": "matmul matrix_transpose tensordot vecdot",

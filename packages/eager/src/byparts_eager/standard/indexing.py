@@ -1,7 +1,7 @@
 """Parts of arrays: `x[...]` with all that NumPy takes, and rows picked by index arrays.
 
 On arrays that are not recorded NumPy does it.  Else the ops do: slices and ints by `getitem`,
-traced integers by `gather`, and what is constant by one `gather` on the flat array.
+integer arrays by `gather`, and other constant indices by one `gather` on the flat array.
 """
 
 from __future__ import annotations
@@ -38,9 +38,16 @@ def getitem(x: Any, index: Any) -> Any:
     items = index if isinstance(index, tuple) else (index,)
     if all(isinstance(i, _BASIC) and not isinstance(i, bool) for i in items):
         return ops.getitem(x, index)
+    y = _by_axes(x, [_as_index(i, x) for i in items])
+    if y is not NotImplemented:
+        return y
     plain = constant_index(index)
-    if plain is NotImplemented:
-        return _at_traced(x, [_as_index(i) for i in items])
+    if plain is NotImplemented or not x.type.static:
+        raise GraphError(
+            f"x[...] of x: {x.type}: an index is a traced mask, whose numbers decide the shape, or "
+            "is beside slices and other integers; use where(mask, x, other), or take the parts one "
+            "after the other, as in take(x, i, axis=1)"
+        )
     places = np.arange(x.type.size).reshape(x.type.dims)[plain]
     return ops.gather(ops.reshape(x, (-1,)), beside(places, x))
 
@@ -51,7 +58,7 @@ def take(x: Any, indices: Any, /, *, axis: Optional[int] = None) -> Any:
     Raises:
         ShapeError: `x` has several axes, and none is named.
     """
-    x, indices = asarray(x), asarray(indices)
+    x = asarray(x)
     if axis is None and x.type.rank != 1:
         raise ShapeError(f"take: {x.type} has {x.type.rank} axes; say which, as in axis=0")
     return ops.gather(x, _from_front(indices, x, axis or 0), axis or 0)
@@ -59,7 +66,7 @@ def take(x: Any, indices: Any, /, *, axis: Optional[int] = None) -> Any:
 
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     """The elements of `x` that integers name along `axis`; the other axes are broadcast."""
-    x, indices = asarray(x), asarray(indices)
+    x = asarray(x)
     return ops.take_along_axis(x, _from_front(indices, x, axis), axis)
 
 
@@ -87,22 +94,15 @@ def _part(x: Array, index: Any) -> Array:
     return array_of(kind, data)
 
 
-def _at_traced(x: Any, items: Sequence[Any]) -> Any:
-    """The part at an index in which some integers are traced."""
+def _by_axes(x: Any, items: Sequence[Any]) -> Any:
+    """The part by integer arrays: rows, or along one axis beside slices; else `NotImplemented`."""
     arrays = [i for i, item in enumerate(items) if isinstance(item, Value)]
-    for i in arrays:
-        if items[i].type.dtype not in INTEGERS:
-            raise GraphError(
-                f"x[...]: an index is of type {items[i].type} and traced, so the shape of the "
-                "result depends on numbers that are not known yet; use where(mask, x, other)"
-            )
+    if any(items[i].type.dtype not in INTEGERS for i in arrays):
+        return NotImplemented
     if all(isinstance(item, (Value, int)) for item in items):
         return _rows(x, items)
     if len(arrays) > 1 or any(isinstance(item, int) for item in items):
-        raise GraphError(
-            f"x[...]: traced integers beside slices and other integers, of x: {x.type}; take them "
-            "one after the other, as in take(x, i, axis=1)"
-        )
+        return NotImplemented
     (at,) = arrays
     axis = at if Ellipsis not in items[:at] else at - len(items)
     whole = [slice(None) if i == at else item for i, item in enumerate(items)]
@@ -112,19 +112,22 @@ def _at_traced(x: Any, items: Sequence[Any]) -> Any:
 
 def _rows(x: Any, items: Sequence[Any]) -> Any:
     """The rows at integers, one for each of the leading axes, broadcast against one another."""
-    count = len(items)
+    count, size = len(items), x.shape[0]
     if count == 1:
         return ops.gather(x, _from_front(items[0], x, 0))
-    dims = [as_int(d) for d in x.shape[:count]]
-    flat: Any = 0
-    for axis, item in enumerate(items):
-        i = ops.cast(_from_front(asarray(item), x, axis), "i64")
-        flat = flat * dims[axis] + ops.in_range(i, dims[axis], "axis", axis)
-    return ops.gather(ops.reshape(x, (prod(dims), *x.shape[count:])), flat)
+    others = [as_int(d) for d in x.shape[1:count]]
+    flat: Any = ops.cast(_from_front(items[0], x, 0), "i64")
+    for axis, d in enumerate(others, 1):
+        i = ops.cast(_from_front(items[axis], x, axis), "i64")
+        flat = flat * d + ops.in_range(i, d, "x[...]", axis)
+    rows = size * prod(others) if isinstance(size, int) else -1
+    return ops.gather(ops.reshape(x, (rows, *x.shape[count:])), flat)
 
 
 def _from_front(indices: Any, x: Any, axis: int) -> Any:
     """Indices of an axis, counted from its front."""
+    if not isinstance(indices, Value):
+        indices = beside(np.asarray(indices), x)
     if isinstance(indices, Array):
         places = indices.numpy()
         if not (places < 0).any():
@@ -136,5 +139,5 @@ def _from_front(indices: Any, x: Any, axis: int) -> Any:
     return ops.select(ops.less(indices, 0), ops.add(indices, size), indices)
 
 
-def _as_index(item: Any) -> Any:
-    return item if isinstance(item, (*_BASIC, Value)) else asarray(item)
+def _as_index(item: Any, x: Value) -> Any:
+    return item if isinstance(item, (*_BASIC, Value)) else beside(np.asarray(item), x)

@@ -12,6 +12,7 @@ import byparts_opset as ops
 from byparts_eager.array import Array, asarray
 from byparts_eager.standard.one_dtype import of_one_dtype
 from byparts_graph_ir import ShapeError, Value
+from byparts_opset.broadcast import broadcast_shape
 
 Axes = Union[int, Sequence[int]]
 
@@ -24,7 +25,7 @@ def broadcast_to(x: Any, /, shape: Any) -> Any:
 def broadcast_arrays(*arrays: Any) -> list[Any]:
     """The arrays, broadcast to one shape."""
     values = [asarray(x) for x in arrays]
-    shape = np.broadcast_shapes(*[x.shape for x in values])
+    shape: Any = broadcast_shape("broadcast_arrays", *[x.type for x in values])
     return [ops.broadcast_to(x, shape) for x in values]
 
 
