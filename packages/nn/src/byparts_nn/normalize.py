@@ -97,7 +97,7 @@ class LayerNorm(Module):
 
     def __call__(self, x: Value) -> Value:
         """In the shape of x."""
-        return ops.layer_norm(x, self.weight, self.bias, tuple(range(-self.axes, 0)), self.epsilon)
+        return ops.layer_norm(x, self.weight, self.bias, self.axes, self.epsilon)
 
 
 class RMSNorm(Module):
