@@ -110,3 +110,20 @@ def test_a_layer_that_is_used_twice_gets_both_gradients() -> None:
 
     total = sum(each[layer.cell("weight")].numpy() for layer in apart)
     np.testing.assert_allclose(both[shared.cell("weight")], total, rtol=1e-12)
+
+
+ARGUMENTS: dict[str, Any] = {
+    "Linear: outputs is None; it takes int": lambda: nn.Linear(3, None),  # type: ignore[arg-type]
+    "Convolution: inputs is str 'a'; it takes int . None": lambda: nn.Conv2d("a", 3, 3),  # type: ignore[arg-type]
+    "Adam: rate is str 'fast'; it takes float . Schedule": lambda: nn.Adam("fast"),  # type: ignore[arg-type]
+    "mse: y is str 'y'": lambda: nn.mse(numbers(2), "y"),  # type: ignore[arg-type]
+    "init: model is function": lambda: nn.init(lambda x: x, numbers(2)),  # type: ignore[arg-type]
+    r"Parameter: shape is int 3; it takes sizes": lambda: nn.Parameter(3),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("words", ARGUMENTS)
+def test_an_argument_of_another_kind_is_refused_by_a_sentence(words: str) -> None:
+    """With the names of the function and of the argument."""
+    with pytest.raises(GraphError, match=words):
+        ARGUMENTS[words]()

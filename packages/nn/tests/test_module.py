@@ -124,6 +124,7 @@ def traced_anew(module: nn.Module, change: Any) -> tuple[int, Any]:
 
 
 CHANGES = {
+    "an array": lambda m: setattr(m, "factor", X[0]),
     "a number": lambda m: setattr(m, "factor", 3.0),
     "another type": lambda m: setattr(m, "factor", 2),
     "append": lambda m: m.layers.append(ops.neg),
@@ -190,6 +191,34 @@ def test_a_method_that_reads_fields_is_traced_anew() -> None:
     module.factor = 7.0
 
     np.testing.assert_array_equal(call(X), X.numpy() + 7)
+
+
+def test_a_compiled_method_is_traced_anew() -> None:
+    """It reads fields of an argument, and calls no method of it."""
+
+    class Two(nn.Module):
+        def __init__(self) -> None:
+            self.factor: Any = bp.asarray([2.0, 2.0, 2.0])
+
+        @bp.compile
+        def step(self, x: Any) -> Any:
+            return x * self.factor
+
+    module = Two()
+    module.step(X)
+    module.factor = bp.asarray([1.0, 0.0, 3.0])
+
+    np.testing.assert_array_equal(module.step(X), X.numpy() * [1, 0, 3])
+
+
+def test_a_gradient_has_the_dtype_of_its_parameter() -> None:
+    """And a mixture is refused with both types."""
+    for dtype in ("f32", "f64"):
+        layer = nn.Linear(3, 2, dtype=dtype)
+        x = bp.asarray(X, dtype=dtype)
+        assert {d.dtype for d in bp.grad(lambda m, x: ops.sum(m(x)))(layer, x).values()} == {dtype}
+    with pytest.raises(GraphError, match=r"f32.*f64"):
+        nn.Linear(3, 2, dtype="f64")(X)
 
 
 def test_a_copy_is_apart_and_shares_what_was_shared() -> None:

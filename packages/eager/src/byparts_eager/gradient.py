@@ -16,6 +16,7 @@ from byparts_eager.array import Array, asarray
 from byparts_eager.cell import Cell
 from byparts_eager.kind import device_backend
 from byparts_eager.state import record, state
+from byparts_eager.trace import depends_on
 from byparts_eager.tree import flatten, unflatten
 from byparts_graph_ir import FLOATS, ArgumentError, GraphError, Value, producers
 
@@ -117,6 +118,8 @@ def _by_tree(f: Callable[..., Any], args: Any, wrt: int, keywords: Any) -> Diffe
 
 def _by_cells(f: Callable[..., Any], args: Any, wrt: int, keywords: Any) -> Differentiated:
     """Call `f` while the trainable cells of a module have values that nothing else reads."""
+    if hasattr(args[wrt], "fingerprint"):
+        depends_on(args[wrt])  # which cells are trained may change
     cells = [c for c in args[wrt].cells().values() if c.trainable]
     if any(c.is_open for c in cells):
         from byparts_eager.compile import shapes_from_call  # it differentiates, too

@@ -8,7 +8,7 @@ from typing import Any
 from byparts_eager.array import Array, array_of, asarray
 from byparts_eager.cell import Cell, changes
 from byparts_eager.kind import Kind, device_backend, kind_of
-from byparts_eager.trace import Frame
+from byparts_eager.trace import Frame, depends_on
 from byparts_eager.tree import flatten, unflatten
 from byparts_graph_ir import (
     Graph,
@@ -135,6 +135,9 @@ def find_shapes(
         with Frame() as frame:
             inputs = [frame.input(t, f"argument{i}") for i, t in enumerate(types)]
             args, keywords = unflatten(structure, inputs)
+            for thing in (*args, *keywords.values()):
+                if hasattr(thing, "fingerprint"):  # a module, whose fields the function may read
+                    depends_on(thing)
             result = function(*args, **keywords)
         unknown = [c for c in frame.inputs if c.is_open]
         if not unknown:

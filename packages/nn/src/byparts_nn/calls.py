@@ -13,6 +13,7 @@ import numpy as np
 
 from byparts_eager import asarray, depends_on, shapes_from_call
 from byparts_graph_ir import GraphError, TensorType, Value, add_note
+from byparts_graph_ir.errors import refusal
 
 if TYPE_CHECKING:
     from byparts_nn.module import Module
@@ -83,6 +84,8 @@ def fit_shapes(
     model: Module, call: Callable[..., Any], args: Any, keywords: Mapping[str, Any] = NOTHING
 ) -> None:
     """Give the cells of `model` that are of open shape one, from a call on these arguments."""
+    if not hasattr(model, "cells"):
+        raise refusal("init", "model", model, "a Module")
     if any(cell.is_open for cell in model.cells().values()):
         _here.finding = True
         try:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import byparts_opset as ops
 from byparts_graph_ir import ArgumentError, ShapeError, Value
-from byparts_nn.losses import reduced
+from byparts_nn.losses import on_values, reduced
 
 
+@on_values
 def info_nce(
     x: Value,
     y: Value,
@@ -39,6 +40,7 @@ def info_nce(
     return reduced(losses, reduction)
 
 
+@on_values
 def triplet(
     anchor: Value,
     positive: Value,

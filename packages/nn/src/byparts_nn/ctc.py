@@ -13,12 +13,13 @@ import numpy as np
 import byparts_opset as ops
 from byparts_eager import scan
 from byparts_graph_ir import INTEGERS, ShapeError, Value
-from byparts_nn.losses import reduced
+from byparts_nn.losses import on_values, reduced
 
 # The logarithm of no chance: e to it is 0, and unlike of infinities its differences are numbers.
 NEVER = -1e30
 
 
+@on_values
 def ctc(
     logits: Value,
     labels: Value,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from byparts_eager import Cell, changed
+from byparts_graph_ir import Value
 
 
 class FieldList(list[Any]):
@@ -100,6 +101,8 @@ def content(value: object) -> Hashable:
         return ("dict", *[(key, content(item)) for key, item in value.items()])
     if isinstance(value, Cell):
         return (value, value.trainable)
+    if isinstance(value, Value):  # equality of arrays is an array
+        return _Same(value)
     try:
         hash(value)
     except TypeError:

@@ -10,11 +10,13 @@ import numpy as np
 import byparts_opset as ops
 from byparts_eager import Cell
 from byparts_graph_ir import ArgumentError, GraphError, Value
+from byparts_graph_ir.contract import checked
 from byparts_nn.module import Module
 
 Gradients = dict[Cell, Any]  # arrays, or values of a function that is being traced
 
 
+@checked
 def norm_of(gradients: Mapping[Cell, Value]) -> Any:
     """The length of all gradients as one vector, f32[]; f64[] where they are f64.
 
@@ -29,6 +31,7 @@ def norm_of(gradients: Mapping[Cell, Value]) -> Any:
     )
 
 
+@checked
 def clip_by_norm(gradients: Mapping[Cell, Value], limit: float) -> tuple[Gradients, Any]:
     """The gradients, shortened to `limit` if together they are longer; and how long they were."""
     _check("clip_by_norm", limit)
@@ -37,6 +40,7 @@ def clip_by_norm(gradients: Mapping[Cell, Value], limit: float) -> tuple[Gradien
     return {c: d * ops.cast(factor, d.type.dtype) for c, d in gradients.items()}, norm
 
 
+@checked
 def clip_by_value(gradients: Mapping[Cell, Value], limit: float) -> Gradients:
     """The gradients with each element held between -limit and limit."""
     _check("clip_by_value", limit)

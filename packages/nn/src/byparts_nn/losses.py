@@ -5,15 +5,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
 import byparts_opset as ops
 from byparts_eager import asarray
 from byparts_graph_ir import INTEGERS, ArgumentError, ShapeError, Value
+from byparts_graph_ir.contract import checked
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
+def on_values(loss: F) -> F:
+    """A loss that takes arrays of NumPy, too, and refuses what is no array by a sentence."""
+    function = checked(loss)
+
+    @functools.wraps(loss)
+    def run(*args: Any, **keywords: Any) -> Any:
+        given = {k: asarray(x) if isinstance(x, np.ndarray) else x for k, x in keywords.items()}
+        return function(*[asarray(x) if isinstance(x, np.ndarray) else x for x in args], **given)
+
+    return run  # type: ignore[return-value]  # it takes what the loss takes
+
+
+@on_values
 def cross_entropy(
     logits: Value,
     labels: Value,
@@ -36,7 +54,6 @@ def cross_entropy(
     Raises:
         ArgumentError: `ignore_index` or `weights` beside labels that are probabilities.
     """
-    logits, labels = values(logits, labels)
     if not 0 <= smoothing < 1:
         raise ArgumentError(f"cross_entropy: smoothing is {smoothing}, which is not in [0, 1)")
     if labels.type.dtype not in INTEGERS:
@@ -77,32 +94,33 @@ def _classes(logits: Value) -> int:
     return classes
 
 
+@on_values
 def binary_cross_entropy(logits: Value, labels: Value | float, *, reduction: str = "mean") -> Value:
     """-log of the sigmoid's probability of labels in [0, 1], element by element; no overflow."""
-    logits, labels = values(logits, labels)
     return reduced(ops.softplus(logits) - logits * labels, reduction)
 
 
+@on_values
 def mse(x: Value, y: Value, *, reduction: str = "mean") -> Value:
     """(x - y)², element by element."""
-    x, y = values(x, y)
     return reduced(ops.squared_difference(x, _alike("mse", x, y)), reduction)
 
 
+@on_values
 def l1(x: Value, y: Value, *, reduction: str = "mean") -> Value:
     """|x - y|, element by element."""
-    x, y = values(x, y)
     return reduced(ops.abs(x - _alike("l1", x, y)), reduction)
 
 
+@on_values
 def huber(x: Value, y: Value, *, delta: float = 1.0, reduction: str = "mean") -> Value:
     """(x - y)² / 2 where |x - y| < delta, and from there on straight, with slope delta."""
-    x, y = values(x, y)
     distance = ops.abs(x - _alike("huber", x, y))
     near = ops.minimum(distance, delta)
     return reduced(near * (distance - near * 0.5), reduction)
 
 
+@on_values
 def kl(log_q: Value, p: Value, *, reduction: str = "mean") -> Value:
     """sum p log(p / q) over the last axis: how far q is from p.
 
@@ -111,18 +129,18 @@ def kl(log_q: Value, p: Value, *, reduction: str = "mean") -> Value:
         p: probabilities, 0 too: [..., classes].
         reduction: of what is left, [...].
     """
-    log_q, p = values(log_q, p)
     some = ops.greater(p, 0)
     log_p = ops.log(ops.where(some, p, ops.ones_like(p)))
     return reduced(ops.sum(p * (log_p - _alike("kl", log_p, log_q)), -1), reduction)
 
 
+@on_values
 def hinge(scores: Value, labels: Value, *, margin: float = 1.0, reduction: str = "mean") -> Value:
     """max(0, margin - score * label), element by element, for labels of -1 and 1."""
-    scores, labels = values(scores, labels)
     return reduced(ops.relu(margin - scores * _alike("hinge", scores, labels)), reduction)
 
 
+@on_values
 def cosine_distance(
     x: Value,
     y: Value,
@@ -147,18 +165,13 @@ def cosine_distance(
     return reduced(loss, reduction)
 
 
+@on_values
 def cosine_similarity(x: Value, y: Value, *, epsilon: float = 1e-8) -> Value:
     """The cos of the angle of two rows, [..., width] each: [...]; rows of zeros give 0."""
-    x, y = values(x, y)
     lengths = ops.sum(ops.square(x), -1) * ops.sum(
         ops.square(_alike("cosine_similarity", x, y)), -1
     )
     return ops.sum(x * y, -1) * ops.rsqrt(ops.maximum(lengths, epsilon**2))
-
-
-def values(*given: Any) -> tuple[Any, ...]:
-    """Arrays of NumPy as arrays that ops take; what else is given as it is."""
-    return tuple([asarray(x) if isinstance(x, np.ndarray) else x for x in given])
 
 
 def reduced(losses: Value, reduction: str) -> Value:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from byparts_eager import Array, Cell, changed, depends_on
 from byparts_graph_ir import GraphError, Value
+from byparts_graph_ir.contract import checked
 from byparts_nn.calls import called
 from byparts_nn.fields import content, parts_of, tracked
 from byparts_nn.parameter import Parameter
@@ -40,6 +41,8 @@ class Module:
         for name, method in list(vars(cls).items()):
             if name == "__call__":
                 setattr(cls, name, called(method))
+            elif name == "__init__" and cls.__module__.startswith("byparts_nn."):
+                setattr(cls, name, checked(method))
             elif isinstance(method, FunctionType) and name[:2] != "__" and name not in vars(Module):
                 setattr(cls, name, _depending(method))
 

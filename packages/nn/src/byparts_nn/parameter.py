@@ -16,6 +16,7 @@ import numpy as np
 
 from byparts_eager import Array, Cell
 from byparts_graph_ir import GraphError, Shape, TensorType
+from byparts_graph_ir.errors import refusal
 from byparts_nn.initialize import Initializer, zeros
 
 
@@ -74,6 +75,8 @@ class Parameter(Cell):
         if isinstance(shape, (Array, np.ndarray)):
             super().__init__(shape, trainable=trainable)
             return
+        if not isinstance(shape, (tuple, list)):
+            raise refusal("Parameter", "shape", shape, "sizes, as in (3, None), or an array")
         start = TensorType(str(dtype), tuple(shape))
         super().__init__(start, initializer=Seeded(initializer, next_number()), trainable=trainable)
 

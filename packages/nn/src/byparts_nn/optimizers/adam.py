@@ -9,12 +9,12 @@ from byparts_graph_ir import Value
 from byparts_nn.optimizers.optimizer import (
     Group,
     Optimizer,
-    Rate,
     Slots,
     Values,
     decayed,
     with_decay,
 )
+from byparts_nn.schedules import Schedule
 
 
 class Adam(Optimizer):
@@ -34,7 +34,7 @@ class Adam(Optimizer):
 
     def __init__(
         self,
-        rate: Rate = 1e-3,
+        rate: float | Schedule = 1e-3,
         *,
         beta1: float = 0.9,
         beta2: float = 0.999,
@@ -71,7 +71,7 @@ class AdamW(Adam):
 
     def __init__(
         self,
-        rate: Rate = 1e-3,
+        rate: float | Schedule = 1e-3,
         *,
         beta1: float = 0.9,
         beta2: float = 0.999,

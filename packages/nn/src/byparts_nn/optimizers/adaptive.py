@@ -9,13 +9,13 @@ from byparts_graph_ir import Value
 from byparts_nn.optimizers.optimizer import (
     Group,
     Optimizer,
-    Rate,
     Slots,
     Values,
     decayed,
     of_dtype,
     with_decay,
 )
+from byparts_nn.schedules import Schedule
 
 
 class RMSProp(Optimizer):
@@ -31,7 +31,7 @@ class RMSProp(Optimizer):
 
     def __init__(
         self,
-        rate: Rate = 1e-2,
+        rate: float | Schedule = 1e-2,
         *,
         alpha: float = 0.99,
         momentum: float = 0.0,
@@ -72,7 +72,7 @@ class Adagrad(Optimizer):
 
     def __init__(
         self,
-        rate: Rate = 1e-2,
+        rate: float | Schedule = 1e-2,
         *,
         epsilon: float = 1e-10,
         weight_decay: float = 0.0,
@@ -108,7 +108,7 @@ class Lion(Optimizer):
 
     def __init__(
         self,
-        rate: Rate = 1e-4,
+        rate: float | Schedule = 1e-4,
         *,
         beta1: float = 0.9,
         beta2: float = 0.99,

@@ -12,13 +12,13 @@ from byparts_nn.optimizers.adam import AdamW
 from byparts_nn.optimizers.optimizer import (
     Group,
     Optimizer,
-    Rate,
     Slots,
     Values,
     decayed,
     of_dtype,
     parameters_of,
 )
+from byparts_nn.schedules import Schedule
 from byparts_nn.select import Where, chosen
 
 # One round of Newton and Schulz: a X + b (X Xᵀ) X + c (X Xᵀ)² X brings singular values towards 1.
@@ -41,7 +41,7 @@ class Muon(Optimizer):
 
     def __init__(
         self,
-        rate: Rate = 2e-2,
+        rate: float | Schedule = 2e-2,
         *,
         momentum: float = 0.95,
         rounds: int = 5,

@@ -10,9 +10,9 @@ gradients and so on), which are made when a weight first has a gradient.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 import numpy as np
 
@@ -20,9 +20,9 @@ import byparts_opset as ops
 from byparts_eager import Cell
 from byparts_graph_ir import ArgumentError, TensorType, Value
 from byparts_nn.module import Module
+from byparts_nn.schedules import Schedule
 from byparts_nn.select import Where, chosen
 
-Rate = Union[float, Callable[[Value], Value]]
 Values = Sequence[Value]
 Slots = Mapping[str, Values]
 
@@ -57,7 +57,7 @@ class Optimizer(Module):
     hidden_fields = Module.hidden_fields | {"_slots"}
 
     def __init__(
-        self, rate: Rate, *, weight_decay: float = 0.0, groups: Iterable[Group] = ()
+        self, rate: float | Schedule, *, weight_decay: float = 0.0, groups: Iterable[Group] = ()
     ) -> None:
         if not callable(rate) and not rate >= 0:
             raise ArgumentError(f"{type(self).__name__}: the rate is {rate!r:.60}")

@@ -9,12 +9,12 @@ from byparts_graph_ir import ArgumentError, Value
 from byparts_nn.optimizers.optimizer import (
     Group,
     Optimizer,
-    Rate,
     Slots,
     Values,
     with_decay,
 )
 from byparts_nn.optimizers.rows import rows_of
+from byparts_nn.schedules import Schedule
 
 
 class SGD(Optimizer):
@@ -32,7 +32,7 @@ class SGD(Optimizer):
 
     def __init__(
         self,
-        rate: Rate = 1e-2,
+        rate: float | Schedule = 1e-2,
         *,
         momentum: float = 0.0,
         nesterov: bool = False,
