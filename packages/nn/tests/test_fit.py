@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 import byparts_opset as ops
-from byparts_graph_ir import ArgumentError, FormatError, GraphError
+from byparts_graph_ir import ArgumentError, FormatError, GraphError, ShapeError
 from byparts_graph_ir.errors import PartError
 from byparts_nn import SGD, Adam
 from byparts_nn.data import Data, digits
@@ -315,6 +316,54 @@ def test_memory_is_bounded_by_a_budget() -> None:
     assert trained(epochs=1, budget_bytes=1 << 24).losses == trained(epochs=1).losses
 
 
+def test_one_metric_needs_no_list() -> None:
+    """A function alone is called by its name."""
+    assert "accuracy" in trained(epochs=1, validate=(X, T), metrics=accuracy)[0]
+
+
+def test_inputs_of_another_dtype_are_named() -> None:
+    """The note says how arrays of f64 and of bytes become what layers take."""
+    with pytest.raises(ShapeError, match="dtypes differ") as caught:
+        fit(network(), (X.astype("f8"), T), log=None)
+    assert "inputs of a batch are float64[32, 6]; x.astype('float32')" in str(notes(caught.value))
+
+
+def notes(error: BaseException) -> object:
+    return getattr(error, "__notes__", error)
+
+
+def test_a_model_without_parameters_to_train_is_named() -> None:
+    """A frozen model would run its epochs and learn nothing."""
+    model = network()
+    model.freeze()
+
+    with pytest.raises(GraphError, match=r"no parameter to train: unfreeze\(\) some"):
+        fit(model, (X, T), log=None)
+
+
+def test_a_loss_that_is_no_number_is_said_once() -> None:
+    """Without `nan="stop"` the training goes on, and warns of the first step."""
+    with pytest.warns(RuntimeWarning, match='loss of step 1 is nan; fit.nan="stop"') as caught:
+        history = fit(network(), (X * np.float32("nan"), T), batch=25, log=None)
+
+    assert len(caught) == 1 and len(history.losses) == 2
+
+
+def test_an_error_leaves_no_thread() -> None:
+    """Workers of the data end also while somebody holds the error."""
+
+    def fail(event: Event) -> None:
+        if isinstance(event, StepDone):
+            raise KeyError("key")
+
+    data = Data((X, T)).batch(8).prefetch(3, threads=2)
+    with pytest.raises(KeyError, match="key") as caught:
+        fit(network(), data, log=None, callbacks=[fail])
+
+    assert caught.value is not None
+    assert not [t for t in threading.enumerate() if t.name.startswith("byparts-data")]
+
+
 def nothing() -> Any:
     return iter(())
 
@@ -327,7 +376,16 @@ def nothing() -> Any:
         ({"log": 3}, ArgumentError, 'log=3: give "auto", None'),
         ({"processes": 4}, PartError, "processes=4 needs the part 'distributed'"),
         ({"metrics": [accuracy]}, ArgumentError, "give validate="),
-        ({"checkpoint_steps": 4}, ArgumentError, "checkpoint_steps=4: .* the file checkpoint="),
+        ({"metrics": ["accuracy"], "validate": (X, T)}, ArgumentError, "'accuracy' is no function"),
+        ({"checkpoint_steps": 4}, ArgumentError, "checkpoint_steps=4, resume=None: give the file"),
+        ({"resume": True}, ArgumentError, "resume=True: give the file, checkpoint="),
+        ({"checkpoint": "."}, ArgumentError, r"checkpoint='\.': is a folder"),
+        ({"checkpoint": "no/run.npz"}, ArgumentError, "the folder no is not there"),
+        ({"optimizer": "adam"}, ArgumentError, "optimizer='adam' is no Optimizer; give an object"),
+        ({"optimizer": Adam}, ArgumentError, r"Adam'> is no Optimizer; give an object, as Adam\("),
+        ({"loss": "mse"}, ArgumentError, "loss='mse', callbacks=.*: give a function"),
+        ({"callbacks": print}, ArgumentError, "a list of functions of an event"),
+        ({"seed": "a"}, ArgumentError, "seed='a': give a whole number"),
     ],
 )
 def test_mistakes_are_named(options: Any, error: type[Exception], words: str) -> None:

@@ -9,15 +9,20 @@ from one has the losses that it would have had, bit for bit.
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from os import PathLike
 from typing import Any, Optional, Union
+from warnings import warn
+
+import numpy as np
 
 from byparts_eager import Cell, compile as compiled, value_and_grad
-from byparts_graph_ir import FLOATS, ArgumentError, GraphError
+from byparts_graph_ir import FLOATS, ArgumentError, GraphError, ShapeError, add_note
 from byparts_graph_ir.errors import PartError
 from byparts_nn.calls import init
 from byparts_nn.checkpoint import Progress, load_checkpoint, save_checkpoint
@@ -37,7 +42,7 @@ from byparts_nn.events import (
 from byparts_nn.finite import NotFinite, all_finite, blame, kept_unless, without_change
 from byparts_nn.history import History
 from byparts_nn.losses import cross_entropy
-from byparts_nn.metrics import Metrics
+from byparts_nn.metrics import Metrics, named
 from byparts_nn.module import Module
 from byparts_nn.optimizers.adam import Adam
 from byparts_nn.optimizers.optimizer import Optimizer
@@ -101,15 +106,18 @@ def fit(
         ArgumentError: an argument that is none.
         PartError: a part is not installed.
     """
-    _check(epochs, nan, processes, metrics, validate, checkpoint, checkpoint_steps)
-    training = _Training(model, optimizer or Adam(), loss, nan == "stop")
+    optimizer = Adam() if optimizer is None else optimizer
+    _check_objects(model, optimizer, loss, callbacks)
+    _check(epochs, nan, processes, metrics, validate)
+    _check_checkpoint(checkpoint, checkpoint_steps, resume)
+    training = _Training(model, optimizer, loss, nan == "stop")
     training.data = batched(data, batch, seed, shuffle=True)
     training.options = options_of(backends, budget_bytes=budget_bytes)
     training.epochs, training.every = epochs, checkpoint_steps
     if validate is not None:
         evaluator = Evaluator(model, loss, metrics, options_of(backends))
         held_out = batched(validate, batch)
-        training.validate = lambda: evaluator(held_out.epoch(0))
+        training.validate = lambda: evaluator(held_out)
     shown = [logger(log), event_files(events) if events is not None else None]
     training.callbacks = [*[c for c in shown if c is not None], *callbacks]
     if checkpoint is not None:
@@ -134,7 +142,7 @@ class _Training:
         self.history, self.progress = History(), Progress()
         self._objective = lambda model, *batch: loss(model(*batch[:-1]), batch[-1])
         self._step: Any = None
-        self._reason = ""
+        self._reason, self._warned = "", False
         self._samples, self._began = 0, 0.0  # of this epoch, in this process
 
     def run(self) -> History:
@@ -173,12 +181,13 @@ class _Training:
     def _epoch(self) -> None:
         progress = self.progress
         self._samples, self._began = 0, time.perf_counter()
-        for batch in self.data.epoch(progress.epoch, progress.batch):
-            self._one_step(pair_of(batch))
-            if self.every and len(self.history.losses) % self.every == 0:
-                self._save()
-            if self._reason:
-                return
+        with closing(self.data.epoch(progress.epoch, progress.batch)) as batches:
+            for batch in batches:
+                self._one_step(pair_of(batch))
+                if self.every and len(self.history.losses) % self.every == 0:
+                    self._save()
+                if self._reason:
+                    return
         if not progress.samples:
             raise GraphError("fit: an epoch has no batch; is the data an iterator that is used up, "
                              "or smaller than one batch?")  # fmt: skip
@@ -216,7 +225,12 @@ class _Training:
     def _run_step(self, batch: Batch) -> float:
         result = self._step(*batch)
         if not self.guarded:
-            return float(result)
+            loss = float(result)
+            if not math.isfinite(loss) and not self._warned:
+                self._warned = True
+                what = f"the loss of step {len(self.history.losses) + 1} is {loss}"
+                warn(f'{what}; fit(nan="stop") says which module made it', RuntimeWarning, 5)
+            return loss
         loss, finite = result
         if not bool(finite):
             cells = list(self._cells().values())
@@ -228,8 +242,15 @@ class _Training:
     def _prepared(self, batch: Batch) -> None:
         """Make the step; all state has its shape from here on."""
         model, optimizer, objective = self.model, self.optimizer, self._objective
-        init(model, *batch[:-1])
+        try:
+            init(model, *batch[:-1])
+        except ShapeError as error:
+            given = ", ".join(map(_described, batch[:-1]))
+            add_note(error, f"the inputs of a batch are {given}")
+            raise
         optimizer.follow(model)
+        if not any(cell.trainable for cell in model.cells().values()):
+            raise GraphError("fit: the model has no parameter to train: unfreeze() some")
 
         def step(*batch: Any) -> Any:
             loss, gradients = value_and_grad(objective)(model, *batch)
@@ -290,15 +311,23 @@ class _Training:
         return None if rate is None else float(rate)
 
 
-def _check(
-    epochs: int,
-    nan: str | None,
-    processes: int,
-    metrics: Metrics,
-    validate: object,
-    checkpoint: object,
-    checkpoint_steps: int | None,
-) -> None:
+def _check_objects(model: object, optimizer: object, loss: object, callbacks: object) -> None:
+    for name, value, kind, example in (
+        ("model", model, Module, "Linear(4, 2)"),
+        ("optimizer", optimizer, Optimizer, "Adam(1e-3)"),
+    ):
+        if not isinstance(value, kind):
+            what = f"fit: {name}={value!r:.60} is no {kind.__name__}"
+            raise ArgumentError(f"{what}; give an object, as {example}")
+    functions = callbacks if isinstance(callbacks, (list, tuple)) else [None]
+    if not all(map(callable, [loss, *functions])):
+        raise ArgumentError(
+            f"fit: loss={loss!r:.60}, callbacks={callbacks!r:.60}: give a function of (prediction, "
+            "target), as nn.cross_entropy, and a list of functions of an event"
+        )
+
+
+def _check(epochs: int, nan: str | None, processes: int, metrics: Metrics, validate: Any) -> None:
     if isinstance(epochs, bool) or not isinstance(epochs, int) or epochs < 1:
         raise ArgumentError(f"fit: epochs={epochs!r:.60}: give a whole number from 1 on")
     if nan not in (None, "stop"):
@@ -308,11 +337,29 @@ def _check(
             f"fit: processes={processes!r:.60} needs the part 'distributed', which is not there "
             "yet; one process uses all cores through its backends"
         )
-    if metrics and validate is None:
+    if named(metrics) and validate is None:
         raise ArgumentError("fit: metrics are of data that is not trained on: give validate=")
-    if checkpoint_steps is not None and (checkpoint is None or checkpoint_steps < 1):
-        what = f"fit: checkpoint_steps={checkpoint_steps}"
-        raise ArgumentError(f"{what}: give at least 1, and the file checkpoint=")
+
+
+def _check_checkpoint(path: Path | None, steps: int | None, resume: bool | None) -> None:
+    """Refuse now what would fail at the end of the first epoch."""
+    if path is None:
+        if steps is not None or resume:
+            what = f"fit: checkpoint_steps={steps}, resume={resume}"
+            raise ArgumentError(f"{what}: give the file, checkpoint=")
+        return
+    if steps is not None and steps < 1:
+        raise ArgumentError(f"fit: checkpoint_steps={steps}: give at least 1")
+    folder = os.path.dirname(os.fspath(path)) or "."
+    if os.path.isdir(path) or not os.path.isdir(folder):
+        why = "is a folder" if os.path.isdir(path) else f"the folder {folder} is not there"
+        raise ArgumentError(f"fit: checkpoint={os.fspath(path)!r}: {why}; give the name of a file")
+
+
+def _described(array: Any) -> str:
+    hint = {"float64": "; x.astype('float32')", "uint8": "; x.astype('float32') / 255"}
+    name = np.asarray(array).dtype.name
+    return f"{name}{list(np.shape(array))}{hint.get(name, '')}"
 
 
 def _memory_bytes() -> int:
