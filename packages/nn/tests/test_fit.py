@@ -16,7 +16,7 @@ import pytest
 import byparts_opset as ops
 from byparts_graph_ir import ArgumentError, FormatError, GraphError, ShapeError
 from byparts_graph_ir.errors import PartError
-from byparts_nn import SGD, Adam
+from byparts_nn import SGD, Adam, Average
 from byparts_nn.data import Data, digits
 from byparts_nn.dropout import Dropout
 from byparts_nn.evaluate import evaluate, predict
@@ -38,6 +38,7 @@ from byparts_nn.metrics import accuracy, mean_absolute_error, perplexity
 from byparts_nn.normalize import BatchNorm
 from byparts_nn.parameter import seed
 from byparts_nn.sequential import Sequential
+from byparts_nn.weights import arrays_of
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((50, 6)).astype("f4")
@@ -297,6 +298,54 @@ def test_padding_does_not_count_in_metrics() -> None:
     assert perplexity(prediction, np.array([1, -1])) == pytest.approx(np.log1p(np.exp(-9)))
 
 
+def test_gradients_are_clipped() -> None:
+    """A step is no longer than the clipped gradient times the rate."""
+
+    def moved(**options: Any) -> float:
+        model = Linear(6, 2)
+        seed(1)
+        before = model.weight.numpy().copy()
+        how: Any = {"optimizer": SGD(1.0), "batch": 50, "log": None}
+        fit(model, (X * np.float32(100), T), **how, **options)
+        return float(np.linalg.norm(model.weight.numpy() - before))
+
+    assert moved() > 1 and moved(clip=0.1) <= 0.1
+
+
+def test_several_batches_make_one_update() -> None:
+    """With two batches of 25 an update is that of one batch of 50."""
+
+    def weight(**options: Any) -> Any:
+        seed(1)
+        model = Linear(6, 2)
+        fit(model, (X, T), optimizer=SGD(1.0), epochs=2, log=None, **options)
+        return model.weight.numpy()
+
+    np.testing.assert_allclose(
+        weight(batch=25, accumulate=2), weight(batch=50), rtol=1e-5, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("nan", [None, "stop"])
+def test_all_state_is_in_a_checkpoint(tmp_path: Path, nan: str | None) -> None:
+    """Sums of gradients and means of weights too: a training between two updates goes on exactly."""
+
+    def run(**options: Any) -> tuple[list[float], Any]:
+        model = network()
+        average = Average(model, 0.5)
+        how: Any = {"optimizer": Adam(1e-2), "epochs": 2, "batch": 8, "log": None, "nan": nan}
+        history = fit(model, (X, T), average=average, accumulate=3, clip=1.0, **how, **options)
+        return history.losses, arrays_of(average.cells())
+
+    path = tmp_path / "run.npz"
+    losses, means = run()
+    run(checkpoint=path, checkpoint_steps=1, callbacks=[stop_after(8)])
+    again, same = run(checkpoint=path, resume=True)
+
+    assert again == losses
+    assert means.keys() == same.keys() and all(np.array_equal(means[k], same[k]) for k in means)
+
+
 def test_several_inputs() -> None:
     """All elements of a batch but the last are arguments of the model."""
 
@@ -372,6 +421,7 @@ def nothing() -> Any:
     ("options", "error", "words"),
     [
         ({"epochs": 0}, ArgumentError, "epochs=0: give a whole number"),
+        ({"accumulate": 0.5}, ArgumentError, "accumulate=0.5: give a whole number"),
         ({"nan": "raise"}, ArgumentError, "nan='raise': give \"stop\""),
         ({"log": 3}, ArgumentError, 'log=3: give "auto", None'),
         ({"processes": 4}, PartError, "processes=4 needs the part 'distributed'"),
