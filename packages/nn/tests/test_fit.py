@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,9 @@ import numpy as np
 import pytest
 
 import byparts_opset as ops
-from byparts_graph_ir import ArgumentError, FormatError, GraphError
+from byparts_graph_ir import ArgumentError, FormatError, GraphError, ShapeError
 from byparts_graph_ir.errors import PartError
-from byparts_nn import SGD, Adam
+from byparts_nn import SGD, Adam, Average
 from byparts_nn.data import Data, digits
 from byparts_nn.dropout import Dropout
 from byparts_nn.evaluate import evaluate, predict
@@ -37,6 +38,7 @@ from byparts_nn.metrics import accuracy, mean_absolute_error, perplexity
 from byparts_nn.normalize import BatchNorm
 from byparts_nn.parameter import seed
 from byparts_nn.sequential import Sequential
+from byparts_nn.weights import arrays_of
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((50, 6)).astype("f4")
@@ -296,6 +298,54 @@ def test_padding_does_not_count_in_metrics() -> None:
     assert perplexity(prediction, np.array([1, -1])) == pytest.approx(np.log1p(np.exp(-9)))
 
 
+def test_gradients_are_clipped() -> None:
+    """A step is no longer than the clipped gradient times the rate."""
+
+    def moved(**options: Any) -> float:
+        model = Linear(6, 2)
+        seed(1)
+        before = model.weight.numpy().copy()
+        how: Any = {"optimizer": SGD(1.0), "batch": 50, "log": None}
+        fit(model, (X * np.float32(100), T), **how, **options)
+        return float(np.linalg.norm(model.weight.numpy() - before))
+
+    assert moved() > 1 and moved(clip=0.1) <= 0.1
+
+
+def test_several_batches_make_one_update() -> None:
+    """With two batches of 25 an update is that of one batch of 50."""
+
+    def weight(**options: Any) -> Any:
+        seed(1)
+        model = Linear(6, 2)
+        fit(model, (X, T), optimizer=SGD(1.0), epochs=2, log=None, **options)
+        return model.weight.numpy()
+
+    np.testing.assert_allclose(
+        weight(batch=25, accumulate=2), weight(batch=50), rtol=1e-5, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("nan", [None, "stop"])
+def test_all_state_is_in_a_checkpoint(tmp_path: Path, nan: str | None) -> None:
+    """Sums of gradients and means of weights too: a training between two updates goes on exactly."""
+
+    def run(**options: Any) -> tuple[list[float], Any]:
+        model = network()
+        average = Average(model, 0.5)
+        how: Any = {"optimizer": Adam(1e-2), "epochs": 2, "batch": 8, "log": None, "nan": nan}
+        history = fit(model, (X, T), average=average, accumulate=3, clip=1.0, **how, **options)
+        return history.losses, arrays_of(average.cells())
+
+    path = tmp_path / "run.npz"
+    losses, means = run()
+    run(checkpoint=path, checkpoint_steps=1, callbacks=[stop_after(8)])
+    again, same = run(checkpoint=path, resume=True)
+
+    assert again == losses
+    assert means.keys() == same.keys() and all(np.array_equal(means[k], same[k]) for k in means)
+
+
 def test_several_inputs() -> None:
     """All elements of a batch but the last are arguments of the model."""
 
@@ -315,6 +365,54 @@ def test_memory_is_bounded_by_a_budget() -> None:
     assert trained(epochs=1, budget_bytes=1 << 24).losses == trained(epochs=1).losses
 
 
+def test_one_metric_needs_no_list() -> None:
+    """A function alone is called by its name."""
+    assert "accuracy" in trained(epochs=1, validate=(X, T), metrics=accuracy)[0]
+
+
+def test_inputs_of_another_dtype_are_named() -> None:
+    """The note says how arrays of f64 and of bytes become what layers take."""
+    with pytest.raises(ShapeError, match="dtypes differ") as caught:
+        fit(network(), (X.astype("f8"), T), log=None)
+    assert "inputs of a batch are float64[32, 6]; x.astype('float32')" in str(notes(caught.value))
+
+
+def notes(error: BaseException) -> object:
+    return getattr(error, "__notes__", error)
+
+
+def test_a_model_without_parameters_to_train_is_named() -> None:
+    """A frozen model would run its epochs and learn nothing."""
+    model = network()
+    model.freeze()
+
+    with pytest.raises(GraphError, match=r"no parameter to train: unfreeze\(\) some"):
+        fit(model, (X, T), log=None)
+
+
+def test_a_loss_that_is_no_number_is_said_once() -> None:
+    """Without `nan="stop"` the training goes on, and warns of the first step."""
+    with pytest.warns(RuntimeWarning, match='loss of step 1 is nan; fit.nan="stop"') as caught:
+        history = fit(network(), (X * np.float32("nan"), T), batch=25, log=None)
+
+    assert len(caught) == 1 and len(history.losses) == 2
+
+
+def test_an_error_leaves_no_thread() -> None:
+    """Workers of the data end also while somebody holds the error."""
+
+    def fail(event: Event) -> None:
+        if isinstance(event, StepDone):
+            raise KeyError("key")
+
+    data = Data((X, T)).batch(8).prefetch(3, threads=2)
+    with pytest.raises(KeyError, match="key") as caught:
+        fit(network(), data, log=None, callbacks=[fail])
+
+    assert caught.value is not None
+    assert not [t for t in threading.enumerate() if t.name.startswith("byparts-data")]
+
+
 def nothing() -> Any:
     return iter(())
 
@@ -323,11 +421,21 @@ def nothing() -> Any:
     ("options", "error", "words"),
     [
         ({"epochs": 0}, ArgumentError, "epochs=0: give a whole number"),
+        ({"accumulate": 0.5}, ArgumentError, "accumulate=0.5: give a whole number"),
         ({"nan": "raise"}, ArgumentError, "nan='raise': give \"stop\""),
         ({"log": 3}, ArgumentError, 'log=3: give "auto", None'),
         ({"processes": 4}, PartError, "processes=4 needs the part 'distributed'"),
         ({"metrics": [accuracy]}, ArgumentError, "give validate="),
-        ({"checkpoint_steps": 4}, ArgumentError, "checkpoint_steps=4: .* the file checkpoint="),
+        ({"metrics": ["accuracy"], "validate": (X, T)}, ArgumentError, "'accuracy' is no function"),
+        ({"checkpoint_steps": 4}, ArgumentError, "checkpoint_steps=4, resume=None: give the file"),
+        ({"resume": True}, ArgumentError, "resume=True: give the file, checkpoint="),
+        ({"checkpoint": "."}, ArgumentError, r"checkpoint='\.': is a folder"),
+        ({"checkpoint": "no/run.npz"}, ArgumentError, "the folder no is not there"),
+        ({"optimizer": "adam"}, ArgumentError, "optimizer='adam' is no Optimizer; give an object"),
+        ({"optimizer": Adam}, ArgumentError, r"Adam'> is no Optimizer; give an object, as Adam\("),
+        ({"loss": "mse"}, ArgumentError, "loss='mse', callbacks=.*: give a function"),
+        ({"callbacks": print}, ArgumentError, "a list of functions of an event"),
+        ({"seed": "a"}, ArgumentError, "seed='a': give a whole number"),
     ],
 )
 def test_mistakes_are_named(options: Any, error: type[Exception], words: str) -> None:
@@ -348,8 +456,3 @@ def test_batches_that_do_not_fit_are_named(data: Data, words: str) -> None:
     """The error says how to make pairs."""
     with pytest.raises(GraphError, match=words):
         fit(network(), data, log=None)
-
-
-def test_only_a_module_is_trained() -> None:
-    with pytest.raises(ArgumentError, match=r"is no Module; wrap functions in Sequential"):
-        fit(lambda x: x, (np.ones((4, 2), np.float32), np.zeros(4, np.int64)))  # type: ignore[arg-type]

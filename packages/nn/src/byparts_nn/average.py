@@ -38,9 +38,14 @@ class Average(Module):
         """Take in the weights as they are now: after each step."""
         self.count = self.count + 1
         part = ops.maximum(1 / ops.cast(self.count, "f32"), 1 - self.decay)
-        for cell in self._model.parameters().values():
-            mean = self._means.setdefault(cell, Cell(cell.type))
+        self.follow()
+        for cell, mean in self._means.items():
             mean.value = mean.value + (cell.value - mean.value) * ops.cast(part, cell.type.dtype)
+
+    def follow(self) -> None:
+        """Make the means of weights that have none yet: before they are read from a file."""
+        for cell in self._model.parameters().values():
+            self._means.setdefault(cell, Cell(cell.type))
 
     @contextmanager
     def swapped(self) -> Iterator[None]:

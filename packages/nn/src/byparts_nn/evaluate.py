@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from typing import Any, Union
 
 import numpy as np
@@ -67,7 +68,7 @@ class Evaluator:
 
         self._run = compiled(run, **options)
 
-    def __call__(self, data: Iterable[Any]) -> dict[str, float]:
+    def __call__(self, data: Data) -> dict[str, float]:
         """The loss and the metrics, means over samples.
 
         Raises:
@@ -75,14 +76,15 @@ class Evaluator:
         """
         totals: dict[str, float] = dict.fromkeys(["loss", *self._metrics], 0.0)
         count = 0
-        for batch in map(pair_of, data):
-            size = len(batch[0])
-            loss, prediction = self._run(*batch)
-            numbers = prediction.numpy()
-            totals["loss"] += float(loss) * size
-            for name, metric in self._metrics.items():
-                totals[name] += float(metric(numbers, batch[-1])) * size
-            count += size
+        with closing(data.epoch(0)) as batches:
+            for batch in map(pair_of, batches):
+                size = len(batch[0])
+                loss, prediction = self._run(*batch)
+                numbers = prediction.numpy()
+                totals["loss"] += float(loss) * size
+                for name, metric in self._metrics.items():
+                    totals[name] += float(metric(numbers, batch[-1])) * size
+                count += size
         if not count:
             raise GraphError("evaluate: the data has no batch; is it an iterator that is used up?")
         means = {name: total / count for name, total in totals.items()}
@@ -110,7 +112,7 @@ def evaluate(
         batch: samples at a time, where the data is not in batches.
         backends: as in `build`.
     """
-    return Evaluator(model, loss, metrics, options_of(backends))(batched(data, batch).epoch(0))
+    return Evaluator(model, loss, metrics, options_of(backends))(batched(data, batch))
 
 
 def predict(

@@ -12,14 +12,15 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from itertools import islice
 from os import PathLike
 from typing import Any, Optional, Union
 
-from byparts_eager import Cell, compile as compiled, value_and_grad
-from byparts_graph_ir import FLOATS, ArgumentError, GraphError
+from byparts_graph_ir import ArgumentError, GraphError
 from byparts_graph_ir.errors import PartError
-from byparts_nn.calls import init
+from byparts_nn.average import Average
 from byparts_nn.checkpoint import Progress, load_checkpoint, save_checkpoint
 from byparts_nn.data.pipeline import Data
 from byparts_nn.evaluate import Backends, Batch, Evaluator, Loss, batched, options_of, pair_of
@@ -34,15 +35,14 @@ from byparts_nn.events import (
     TrainingEnded,
     TrainingStarted,
 )
-from byparts_nn.finite import NotFinite, all_finite, blame, kept_unless, without_change
 from byparts_nn.history import History
 from byparts_nn.losses import cross_entropy
-from byparts_nn.metrics import Metrics
+from byparts_nn.metrics import Metrics, named
 from byparts_nn.module import Module
 from byparts_nn.optimizers.adam import Adam
 from byparts_nn.optimizers.optimizer import Optimizer
 from byparts_nn.progress import Log, logger
-from byparts_nn.weights import cells_of
+from byparts_nn.step import Step
 
 Path = Union[str, PathLike[str]]
 
@@ -61,6 +61,9 @@ def fit(
     seed: int = 0,
     backends: Backends = None,
     budget_bytes: int | None = None,
+    clip: float | None = None,
+    accumulate: int = 1,
+    average: Average | None = None,
     checkpoint: Path | None = None,
     checkpoint_steps: int | None = None,
     resume: bool | None = None,
@@ -84,6 +87,9 @@ def fit(
         seed: of the order of the data, where it is no `Data`.
         backends: as in `build`.
         budget_bytes: the most that a step's arena may take; values are computed again to keep it.
+        clip: the longest that all gradients together may be; longer ones are shortened.
+        accumulate: batches whose gradients make one update: large batches in little memory.
+        average: a running mean of the weights, which takes them in after each update.
         checkpoint: a file that is replaced after each epoch: .safetensors, or .npz otherwise.
         checkpoint_steps: it is replaced also each time so many steps are done.
         resume: `True`: go on from the checkpoint, if it is there; `False`: start anew and replace
@@ -101,17 +107,21 @@ def fit(
         ArgumentError: an argument that is none.
         PartError: a part is not installed.
     """
-    _check(epochs, nan, processes, metrics, validate, checkpoint, checkpoint_steps)
-    if not isinstance(model, Module):
-        raise ArgumentError(f"fit: {model!r:.60} is no Module; wrap functions in Sequential(...)")
-    training = _Training(model, optimizer or Adam(), loss, nan == "stop")
-    training.data = batched(data, batch, seed, shuffle=True)
-    training.options = options_of(backends, budget_bytes=budget_bytes)
+    optimizer = Adam() if optimizer is None else optimizer
+    _check_objects(model, optimizer, loss, callbacks)
+    _check(epochs, accumulate, nan, processes)
+    if named(metrics) and validate is None:
+        raise ArgumentError("fit: metrics are of data that is not trained on: give validate=")
+    _check_checkpoint(checkpoint, checkpoint_steps, resume)
+    options = options_of(backends, budget_bytes=budget_bytes)
+    how: Any = {"clip": clip, "accumulate": accumulate, "average": average}
+    step = Step(model, optimizer, loss, guarded=nan == "stop", options=options, **how)
+    training = _Training(step, batched(data, batch, seed, shuffle=True))
     training.epochs, training.every = epochs, checkpoint_steps
     if validate is not None:
         evaluator = Evaluator(model, loss, metrics, options_of(backends))
         held_out = batched(validate, batch)
-        training.validate = lambda: evaluator(held_out.epoch(0))
+        training.validate = lambda: evaluator(held_out)
     shown = [logger(log), event_files(events) if events is not None else None]
     training.callbacks = [*[c for c in shown if c is not None], *callbacks]
     if checkpoint is not None:
@@ -123,25 +133,20 @@ def fit(
 class _Training:
     """A training that is going on."""
 
-    data: Data
-    options: Mapping[str, Any]
     epochs: int
     every: Optional[int]
     callbacks: Sequence[Callback]
     validate: Optional[Callable[[], dict[str, float]]] = None
     checkpoint: Optional[str] = None
 
-    def __init__(self, model: Module, optimizer: Optimizer, loss: Loss, guarded: bool) -> None:
-        self.model, self.optimizer, self.guarded = model, optimizer, guarded
-        self.history, self.progress = History(), Progress()
-        self._objective = lambda model, *batch: loss(model(*batch[:-1]), batch[-1])
-        self._step: Any = None
-        self._reason = ""
+    def __init__(self, step: Step, data: Data) -> None:
+        self.step, self.data = step, data
+        self.history, self.progress, self._reason = History(), Progress(), ""
         self._samples, self._began = 0, 0.0  # of this epoch, in this process
 
     def run(self) -> History:
         """Train from where it is to the end."""
-        start = (self.model, self.optimizer, self.epochs, self.data.batches, self.history)
+        start = (self.step.model, self.step.optimizer, self.epochs, self.data.batches, self.history)
         self._tell(TrainingStarted(*start))
         try:
             while self.progress.epoch < self.epochs and not self._reason:
@@ -164,23 +169,24 @@ class _Training:
         if wanted is None:
             how = "resume=True goes on from it, resume=False starts anew and replaces it"
             raise GraphError(f"fit: the checkpoint {path} exists: {how}")
-        # A step on the first batch makes the program that the first training began with, so that a
+        # A step on the first batch makes the programs that the first training began with, so that a
         # small batch cannot come first and be compiled otherwise; what it changes is overwritten.
-        first = next(self.data.epoch(0), None)
-        if first is not None:
-            self._prepared(pair_of(first))
-            self._step(*pair_of(first))
-        self.progress = load_checkpoint(path, self._cells(), self.history, self.data.describe())
+        with closing(self.data.epoch(0)) as batches:
+            for batch in islice(batches, 1):
+                self.step.rehearse(pair_of(batch))
+        cells, facts = self.step.cells(), self.data.describe()
+        self.progress = load_checkpoint(path, cells, self.history, facts)
 
     def _epoch(self) -> None:
         progress = self.progress
         self._samples, self._began = 0, time.perf_counter()
-        for batch in self.data.epoch(progress.epoch, progress.batch):
-            self._one_step(pair_of(batch))
-            if self.every and len(self.history.losses) % self.every == 0:
-                self._save()
-            if self._reason:
-                return
+        with closing(self.data.epoch(progress.epoch, progress.batch)) as batches:
+            for batch in batches:
+                self._one_step(pair_of(batch))
+                if self.every and len(self.history.losses) % self.every == 0:
+                    self._save()
+                if self._reason:
+                    return
         if not progress.samples:
             raise GraphError("fit: an epoch has no batch; is the data an iterator that is used up, "
                              "or smaller than one batch?")  # fmt: skip
@@ -188,9 +194,7 @@ class _Training:
 
     def _one_step(self, batch: Batch) -> None:
         progress, history, size = self.progress, self.history, len(batch[0])
-        if self._step is None:
-            self._prepared(batch)
-        loss = self._run_step(batch)
+        loss = self.step(batch, len(history.losses) + 1)
         progress.batch += 1
         progress.total += loss * size
         progress.samples += size
@@ -215,41 +219,6 @@ class _Training:
             )
         )
 
-    def _run_step(self, batch: Batch) -> float:
-        result = self._step(*batch)
-        if not self.guarded:
-            return float(result)
-        loss, finite = result
-        if not bool(finite):
-            cells = list(self._cells().values())
-            why = without_change(cells, lambda: blame(self.model, self._objective, batch))
-            place = f"step {len(self.history.losses) + 1}, epoch {self.progress.epoch + 1}"
-            raise NotFinite(f"{place}, batch {self.progress.batch + 1}: {why}")
-        return float(loss)
-
-    def _prepared(self, batch: Batch) -> None:
-        """Make the step; all state has its shape from here on."""
-        model, optimizer, objective = self.model, self.optimizer, self._objective
-        init(model, *batch[:-1])
-        optimizer.follow(model)
-
-        def step(*batch: Any) -> Any:
-            loss, gradients = value_and_grad(objective)(model, *batch)
-            optimizer.update(gradients)
-            return loss
-
-        def guarded(*batch: Any) -> Any:
-            cells = list(self._cells().values())
-            old = {cell: cell.value for cell in cells}
-            loss, gradients = value_and_grad(objective)(model, *batch)
-            optimizer.update(gradients)
-            changed = [cell.value for cell in cells if cell.value is not old[cell]]
-            finite = all_finite([loss, *[v for v in changed if v.type.dtype in FLOATS]])
-            kept_unless(finite, cells, old)
-            return loss, finite
-
-        self._step = compiled(guarded if self.guarded else step, **self.options)
-
     def _end_epoch(self) -> None:
         progress = self.progress
         seconds = time.perf_counter() - self._began
@@ -263,15 +232,15 @@ class _Training:
         row["seconds"] = progress.seconds + time.perf_counter() - self._began
         self.history.rows.append(row)
         self.progress = Progress(epoch=progress.epoch + 1)
-        event = EpochDone(progress.epoch + 1, row, self.history, self.model, self.optimizer)
-        self._tell(event)
+        done = progress.epoch + 1, row, self.history, self.step.model, self.step.optimizer
+        self._tell(EpochDone(*done))
         self._save()
 
     def _save(self) -> None:
         if self.checkpoint is None:
             return
         facts = self.data.describe()
-        save_checkpoint(self.checkpoint, self._cells(), self.progress, self.history, facts)
+        save_checkpoint(self.checkpoint, self.step.cells(), self.progress, self.history, facts)
         self._tell(CheckpointSaved(self.checkpoint))
 
     def _tell(self, event: Event) -> None:
@@ -284,25 +253,31 @@ class _Training:
                 what = f"fit: callback {name} returned {answer!r:.60}"
                 raise ArgumentError(f"{what}; it returns None, or Stop(reason)")
 
-    def _cells(self) -> dict[str, Cell]:
-        return cells_of(self.model, self.optimizer)
-
     def _rate(self) -> float | None:
-        rate = getattr(self.optimizer, "rate", None)
+        rate = getattr(self.step.optimizer, "rate", None)
         return None if rate is None else float(rate)
 
 
-def _check(
-    epochs: int,
-    nan: str | None,
-    processes: int,
-    metrics: Metrics,
-    validate: object,
-    checkpoint: object,
-    checkpoint_steps: int | None,
-) -> None:
-    if isinstance(epochs, bool) or not isinstance(epochs, int) or epochs < 1:
-        raise ArgumentError(f"fit: epochs={epochs!r:.60}: give a whole number from 1 on")
+def _check_objects(model: object, optimizer: object, loss: object, callbacks: object) -> None:
+    for name, value, kind, example in (
+        ("model", model, Module, "Linear(4, 2)"),
+        ("optimizer", optimizer, Optimizer, "Adam(1e-3)"),
+    ):
+        if not isinstance(value, kind):
+            what = f"fit: {name}={value!r:.60} is no {kind.__name__}"
+            raise ArgumentError(f"{what}; give an object, as {example}")
+    functions = callbacks if isinstance(callbacks, (list, tuple)) else [None]
+    if not all(map(callable, [loss, *functions])):
+        raise ArgumentError(
+            f"fit: loss={loss!r:.60}, callbacks={callbacks!r:.60}: give a function of (prediction, "
+            "target), as nn.cross_entropy, and a list of functions of an event"
+        )
+
+
+def _check(epochs: int, accumulate: int, nan: str | None, processes: int) -> None:
+    for name, number in (("epochs", epochs), ("accumulate", accumulate)):
+        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+            raise ArgumentError(f"fit: {name}={number!r:.60}: give a whole number from 1 on")
     if nan not in (None, "stop"):
         raise ArgumentError(f'fit: nan={nan!r:.60}: give "stop", or leave it out')
     if processes != 1:
@@ -310,11 +285,21 @@ def _check(
             f"fit: processes={processes!r:.60} needs the part 'distributed', which is not there "
             "yet; one process uses all cores through its backends"
         )
-    if metrics and validate is None:
-        raise ArgumentError("fit: metrics are of data that is not trained on: give validate=")
-    if checkpoint_steps is not None and (checkpoint is None or checkpoint_steps < 1):
-        what = f"fit: checkpoint_steps={checkpoint_steps}"
-        raise ArgumentError(f"{what}: give at least 1, and the file checkpoint=")
+
+
+def _check_checkpoint(path: Path | None, steps: int | None, resume: bool | None) -> None:
+    """Refuse now what would fail at the end of the first epoch."""
+    if path is None:
+        if steps is not None or resume:
+            what = f"fit: checkpoint_steps={steps}, resume={resume}"
+            raise ArgumentError(f"{what}: give the file, checkpoint=")
+        return
+    if steps is not None and steps < 1:
+        raise ArgumentError(f"fit: checkpoint_steps={steps}: give at least 1")
+    folder = os.path.dirname(os.fspath(path)) or "."
+    if os.path.isdir(path) or not os.path.isdir(folder):
+        why = "is a folder" if os.path.isdir(path) else f"the folder {folder} is not there"
+        raise ArgumentError(f"fit: checkpoint={os.fspath(path)!r}: {why}; give the name of a file")
 
 
 def _memory_bytes() -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -64,12 +64,17 @@ class Accumulator(Module):
         self.count: Any = Cell(np.zeros((), np.int64))
         self.__dict__["_sums"] = {}
 
+    def follow(self, cells: Iterable[Cell]) -> None:
+        """Make the sums of weights that have none yet: before they are read from a file."""
+        for cell in cells:
+            self._sums.setdefault(cell, Cell(cell.type))
+
     def add(self, gradients: Mapping[Cell, Value]) -> None:
         """Add gradients of one batch."""
         self.count = self.count + 1
+        self.follow(gradients)
         for cell, d in gradients.items():
-            total = self._sums.setdefault(cell, Cell(cell.type))
-            total.value = total.value + d
+            self._sums[cell].value = self._sums[cell].value + d
 
     def take(self) -> Gradients:
         """The mean of what was added; begins anew.

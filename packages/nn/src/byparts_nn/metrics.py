@@ -13,9 +13,11 @@ from typing import Any, Union
 import numpy as np
 from numpy.typing import NDArray
 
+from byparts_graph_ir import ArgumentError
+
 Array = NDArray[Any]
 Metric = Callable[[Array, Array], Any]
-Metrics = Union[Sequence[Metric], Mapping[str, Metric]]
+Metrics = Union[Metric, Sequence[Metric], Mapping[str, Metric]]
 
 
 class Mean:
@@ -66,6 +68,12 @@ perplexity = Mean(_cross_entropy, math.exp, "perplexity")
 
 def named(metrics: Metrics) -> dict[str, Metric]:
     """The metrics by the names of their columns."""
-    if isinstance(metrics, Mapping):
-        return dict(metrics)
-    return {getattr(m, "__name__", type(m).__name__): m for m in metrics}
+    if callable(metrics):
+        metrics = [metrics]
+    if not isinstance(metrics, Mapping):
+        metrics = {getattr(m, "__name__", type(m).__name__): m for m in metrics}
+    for name, metric in metrics.items():
+        if not callable(metric):
+            what = f"metrics: {metric!r:.60} is no function of (prediction, target)"
+            raise ArgumentError(f"{what}, as nn.accuracy is; it is called {name!r:.60}")
+    return dict(metrics)

@@ -11,7 +11,7 @@ numbers, `data.position`, and going on from there gives the same batches to the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -56,11 +56,13 @@ class Data:
         seed: of the order and of augmentation.
 
     Raises:
-        ArgumentError: the source is none of these.
+        ArgumentError: the source is none of these, or the seed no whole number.
         ShapeError: arrays of different lengths.
     """
 
     def __init__(self, source: object, *, seed: int = 0) -> None:
+        if isinstance(seed, bool) or not isinstance(seed, int):
+            raise ArgumentError(f"Data: seed={seed!r:.60}: give a whole number")
         found = source_of(source)
         stacks = not (isinstance(found, Stream) and found.batches)
         self._options = _Options(Recipe(found, seed, stacks=stacks))
@@ -158,7 +160,7 @@ class Data:
             yield batch
         self.position = Position(self.position.epoch + 1, 0)
 
-    def epoch(self, number: int, skip: int = 0) -> Iterator[Any]:
+    def epoch(self, number: int, skip: int = 0) -> Generator[Any, None, None]:
         """The batches of an epoch; the first `skip` are not made."""
         options, recipe = self._options, self._options.recipe
         plan = self._groups(number)

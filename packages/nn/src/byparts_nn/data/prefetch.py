@@ -12,7 +12,7 @@ import os
 import pickle
 import signal
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
@@ -32,7 +32,7 @@ _function: Any = None  # of this worker process
 
 def in_threads(
     function: Callable[..., T], calls: Iterable[tuple[Any, ...]], ahead: int, threads: int
-) -> Iterator[T]:
+) -> Generator[T, None, None]:
     """`function(*call)` for each call, in order, `ahead` of them begun in advance.
 
     A single thread also reads `calls`; where there are several, the caller does.
@@ -52,7 +52,7 @@ def in_threads(
 
 def in_processes(
     function: Callable[..., T], calls: Iterable[tuple[Any, ...]], ahead: int, processes: int
-) -> Iterator[T]:
+) -> Generator[T, None, None]:
     """`function(*call)` for each call, in order, by processes that are spawned.
 
     Raises:

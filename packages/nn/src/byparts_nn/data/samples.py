@@ -79,5 +79,8 @@ def _stacked(column: Sequence[Array], key: object) -> Array:
         if array.shape != column[0].shape:
             one, other = list(column[0].shape), list(array.shape)
             what = f"data: element {key!r} of sample 0 of a batch is {one}, of sample {i} {other}"
-            raise ShapeError(f"{what}; make them equal with map(f), or pad them with bucket(...)")
+            raise ShapeError(
+                f"{what}; make them equal with map(f), or pad them with bucket(...); "
+                "arrays that belong together are a tuple, (x, labels)"
+            )
     return np.stack(column)
