@@ -12,6 +12,7 @@ import byparts_linalg as linalg
 import byparts_opset as ops
 from byparts_autodiff import check_gradient, gradients
 from byparts_graph_ir import ArgumentError, Backend, GraphError, ShapeError, Value
+from byparts_linalg.factor import Cholesky
 from byparts_linalg.matrices import MatrixError
 from byparts_linalg.solve import Solve
 from byparts_opset.evaluate import evaluate
@@ -49,6 +50,15 @@ def test_of_a_triangle_the_rest_is_not_read(triangle: str, backend: Backend) -> 
     (x,) = run(backend, Solve(triangle), other, b)
 
     np.testing.assert_allclose(part @ x, b, atol=1e-12)
+
+
+def test_of_a_symmetric_matrix_the_rest_is_not_read(backend: Backend) -> None:
+    a = definite(3, 3)
+    lower = np.tril(a) + np.triu(np.full((3, 3), np.nan), 1)
+
+    whole, half = (run(backend, Cholesky(flag), x)[0] for flag, x in ((False, a), (True, lower)))
+
+    np.testing.assert_allclose(half, whole, atol=1e-12)
 
 
 def test_determinants(backend: Backend) -> None:
@@ -95,11 +105,11 @@ NOT_FINITE = np.stack([np.eye(3), np.diag([1.0, np.nan, 2.0])])
 @pytest.mark.parametrize(
     ("f", "a", "message"),
     [
-        (linalg.inv, SINGULAR, r"inv: matrix \[1\] of f64\[2,3,3\] is singular"),
-        (linalg.inv, SINGULAR[1], r"inv: the matrix f64\[3,3\] is singular"),
-        (lambda a: linalg.solve(a, a), SINGULAR, r"solve: matrix \[1\] of f64\[2,3,3\] is singular"),
-        (lambda a: Solve("lower")(a, a), SINGULAR[1], r"solve: the matrix f64\[3,3\] is singular"),
-        (partial(linalg.matrix_power, n=-2), SINGULAR, r"inv: matrix \[1\] of f64\[2,3,3\] is singular"),
+        (linalg.inv, SINGULAR, r"inv: matrix \[1\] of f64\[2,3,3\] is not invertible"),
+        (linalg.inv, SINGULAR[1], r"inv: the matrix f64\[3,3\] is not invertible"),
+        (lambda a: linalg.solve(a, a), SINGULAR, r"solve: matrix \[1\] of f64\[2,3,3\] is not invertible"),
+        (lambda a: Solve("lower")(a, a), SINGULAR[1], r"solve: the matrix f64\[3,3\] is not invertible"),
+        (partial(linalg.matrix_power, n=-2), SINGULAR, r"inv: matrix \[1\] of f64\[2,3,3\] is not invertible"),
         (linalg.cholesky, INDEFINITE, r"cholesky: matrix \[1\] of f64\[2,3,3\] is not positive definite"),
         (linalg.eigh, NOT_FINITE, r"eigh: matrix \[1\] of f64\[2,3,3\] has nan or inf"),
         (linalg.svd, NOT_FINITE, r"svd: matrix \[1\] of f64\[2,3,3\] has nan or inf"),
@@ -159,7 +169,7 @@ def test_a_triangle_that_is_none_is_refused() -> None:
 def test_a_slope_at_a_singular_matrix_says_so() -> None:
     graph = graph_of(lambda a: gradients(linalg.slogdet(a).logabsdet, a), np.zeros((2, 2)))
 
-    with pytest.raises(GraphError, match=r"inv: the matrix f64\[2,2\] is singular"):
+    with pytest.raises(GraphError, match=r"inv: the matrix f64\[2,2\] is not invertible"):
         evaluate(graph, np.zeros((2, 2)))
 
 

@@ -33,7 +33,10 @@ class Cholesky(OfMatrices):
     """y, lower triangular, with y yᵀ = (a + aᵀ) / 2.
 
     Both triangles are read: so the gradient is that of the op on any matrix, and is symmetric.
+    Where `lower` a is said to be symmetric, and its lower triangle alone is read.
     """
+
+    lower: bool = False
 
     bad = "is not positive definite"
     cost = 1 / 3
@@ -43,7 +46,8 @@ class Cholesky(OfMatrices):
         return (TensorType(a.dtype, (*lead, n, n)),)
 
     def compute(self, a: Array, *_: Array) -> Arrays:
-        return (np.linalg.cholesky((a + np.swapaxes(a, -1, -2)) / 2),)
+        whole = a if self.lower else (a + np.swapaxes(a, -1, -2)) / 2
+        return (np.linalg.cholesky(whole),)  # which reads the lower triangle
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         (y,) = node.outputs

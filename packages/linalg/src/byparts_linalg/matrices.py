@@ -46,7 +46,7 @@ class OfMatrices(Op):
         examples: the fields of the ops in the samples.
     """
 
-    bad: ClassVar[str] = "is singular"
+    bad: ClassVar[str] = "is not invertible"
     cost: ClassVar[float] = 1.0
     examples: ClassVar[tuple[tuple[object, ...], ...]] = ((),)
     shapes: ClassVar[tuple[tuple[int, ...], ...]] = ((3, 3), (2, 4, 4), (1, 1), (0, 0), (0, 2, 2))

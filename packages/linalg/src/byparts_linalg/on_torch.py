@@ -30,7 +30,7 @@ allocates.update(dict.fromkeys(OPS.values(), "torch computes it apart: what it r
 
 
 def _cholesky(op: Cholesky, a: Tensor) -> Results:
-    y, info = torch.linalg.cholesky_ex((a + a.mT) / 2)
+    y, info = torch.linalg.cholesky_ex(a if op.lower else (a + a.mT) / 2)
     _check(op, a, info != 0)
     return (y.tril(),)
 
