@@ -207,7 +207,8 @@ def as_complex(x: Array) -> Array:
 
 def as_pairs(z: Array, like: Array) -> Array:
     """Complex numbers [...] as pairs [..., 2] of the dtype of `like`."""
-    return np.stack([z.real, z.imag], -1).astype(like.dtype)
+    parts = np.ascontiguousarray(z).view(z.real.dtype)
+    return parts.reshape(*z.shape, 2).astype(like.dtype, copy=False)
 
 
 def _points(name: str, x: TensorType, at: int) -> Dimension:
