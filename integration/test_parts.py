@@ -15,7 +15,7 @@ DECLARED = [
     (kind, part, record)
     for kind in KINDS
     for part, record in parts.records(kind)
-    if kind != "names"  # tables of several parts, merged by the front-end
+    if kind not in ("names", "kernels")  # several parts add to one front-end, or one backend
 ]
 NAMES = [(part, record) for part, record in parts.records("names")]
 
@@ -42,12 +42,12 @@ def test_every_table_of_names_is_read(part: Part, record: Record) -> None:
 
 
 def test_advice_knows_each_part_of_the_workspace() -> None:
-    """`PROVIDED` says which part to install for a name; ops alone are not asked for by name."""
+    """`PROVIDED` says which part to install for a name that users ask for: not one of ops."""
     declared: dict[str, dict[str, set[str]]] = {}
     for part, plugin in plugins():
         for hook, function in runpy.run_path(str(plugin)).items():
             kind = hook.removeprefix("byparts_")
-            if hook.startswith("byparts_") and kind != "ops":
+            if hook.startswith("byparts_") and kind not in ("ops", "kernels"):
                 declared.setdefault(kind, {})[part] = {record.name for record in function()}
 
     known = {k: {p: set(v.split()) for p, v in of.items()} for k, of in PROVIDED.items()}

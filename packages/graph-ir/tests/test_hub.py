@@ -6,7 +6,9 @@ import subprocess
 import sys
 import threading
 import time
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from made_parts import API, BACKENDS, GOOD, GROUP, OPS, Install, install as install
@@ -31,7 +33,7 @@ BROKEN = {
     "newapi": (
         "BYPARTS_API = (1, 7)",
         "incompatible",
-        "made for plugin API 1.7, this IR has 1.3: ",
+        "made for plugin API 1.7, this IR has 1.4: ",
     ),
     "noapi": ("x = 1", "broken", r"does not define BYPARTS_API; write BYPARTS_API = \(1, 0\)"),
     "textapi": ("BYPARTS_API = '1.0'", "broken", r"API = '1.0'; write BYPARTS_API = \(1, 0\)"),
@@ -99,10 +101,10 @@ BROKEN = {
 
 
 def test_a_part_made_before_there_were_commands_is_used(install: Install) -> None:
-    """API 1.0 asks for nothing that 1.3 lacks."""
+    """API 1.0 asks for nothing that 1.4 lacks."""
     install("good", GOOD)
 
-    assert only(Parts(GROUP)).state == "ok" and hooks.API == (1, 3)
+    assert only(Parts(GROUP)).state == "ok" and hooks.API == (1, 4)
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -184,8 +186,8 @@ def test_unknown_name_says_what_there_is_and_what_is_broken(install: Install) ->
 
     with pytest.raises(PartError, match=r"(?s)'goood'; installed: good; did you mean.*bad .*lib"):
         Parts(GROUP).get("backends", "goood")
-    with pytest.raises(PartError, match="no kind of part 'kernels'; kinds: ops, passes"):
-        Parts(GROUP).get("kernels", "x")
+    with pytest.raises(PartError, match="no kind of part 'kernel'; kinds: ops, passes"):
+        Parts(GROUP).get("kernel", "x")
 
 
 def test_a_missing_need_is_named_before_anything_is_imported(install: Install) -> None:
@@ -333,6 +335,40 @@ def test_several_parts_add_names_to_one_front_end(install: Install, tmp_path: Pa
     hub = Parts(GROUP)
     tables = [resolve("names", part, record) for part, record in hub.records("names")]
     assert tables == [{f"space.{p}": f"made_{p}.things:thing"} for p in ("a", "b")]
+    assert [part.state for part in hub.all()] == ["ok", "ok"]
+
+
+KERNELS = """
+from byparts_graph_ir import Backend as Made, Op, Table
+class Twice(Op): ...
+def make(): return Made("npu", None, Table("kernel"))
+@hookimpl
+def byparts_backends(): return [Backend("npu", "made_own:make")]
+"""
+FOR_ANOTHER = """
+@hookimpl
+def byparts_kernels():
+    return [Kernels("npu", "made_rules", ops=("made_own",)), Kernels("far", "gone", needs=("gone",))]
+"""
+
+
+def test_a_part_adds_kernels_to_the_backend_of_another(
+    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are imported when the backend is asked for such an op, and not before."""
+    install("own", API + KERNELS)
+    install("more", API + FOR_ANOTHER)
+    rules = "import made_own\ndef rule(): ...\nmade_own.table.on(made_own.Twice)(rule)\n"
+    (tmp_path / "made_rules.py").write_text(rules)
+    monkeypatch.delitem(sys.modules, "made_rules", raising=False)
+    hub = Parts(GROUP)
+
+    backend = hub.backend("npu")
+    made: Any = import_module("made_own")
+    made.table = backend.kernels
+
+    assert "made_rules" not in sys.modules
+    assert backend.kernels[made.Twice].__module__ == "made_rules"
     assert [part.state for part in hub.all()] == ["ok", "ok"]
 
 

@@ -23,6 +23,7 @@ GIVEN = {  # hook without `byparts_`: its record, the fields of it, the minor ve
     "commands": ("Command", FIELDS, 1),
     "pictures": ("Picture", FIELDS, 2),
     "names": ("Names", FIELDS, 3),
+    "kernels": ("Kernels", (*FIELDS, "ops"), 4),
 }
 REQUIRED = {"name", "load"}  # every other field has a default
 

@@ -106,6 +106,16 @@ def test_a_stranger_may_add_what_is_missing(made: Made) -> None:
     assert made.table[made.log] is rule
 
 
+def test_rules_for_ops_of_others_are_looked_for_where_it_was_said(made: Made) -> None:
+    """Saying it twice changes nothing."""
+    table: Table[Callable[[], str]] = Table("kernel")
+    for _ in range(2):
+        table.look_in("made_npu.unary", ["made_npu.ops"])
+
+    assert made.exp not in table and "made_npu.unary" in sys.modules  # which has it elsewhere
+    assert made.exp in made.table
+
+
 @pytest.mark.usefixtures("made")
 def test_a_rule_that_nobody_would_find_is_refused() -> None:
     said = "nobody would look in made_npu.stray for the kernel of Neg: add toy_ops to it"

@@ -55,6 +55,14 @@ class Table(Generic[R]):
         table._waiting = dict.fromkeys(table._homes)
         return table
 
+    def look_in(self, module: str, ops_modules: Sequence[str]) -> None:
+        """Import `module`, which registers rules here, when an op of `ops_modules` is asked for."""
+        for name in ops_modules:
+            modules = self._homes.setdefault(name, [])
+            if module not in modules:
+                modules.append(module)
+                self._waiting[name] = None
+
     if not TYPE_CHECKING:
 
         def __class_getitem__(cls, rule):

@@ -16,7 +16,7 @@ runs that file alone, without its package.
 
 Growing this file: a new hook, or a record field with a default, raises the minor of `API`; taking
 anything away raises the major.  A part says the lowest that it needs: 1.1 added commands,
-1.2 pictures, 1.3 names.
+1.2 pictures, 1.3 names, 1.4 kernels.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ __all__ = [
     "Backend",
     "Command",
     "Frontend",
+    "Kernels",
     "Names",
     "Ops",
     "Pass",
@@ -54,7 +55,7 @@ __all__ = [
 
 PROJECT = "byparts"
 GROUP = "byparts.parts"  # entry-point group
-API = (1, 3)
+API = (1, 4)
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
@@ -145,6 +146,17 @@ class Backend(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class Kernels(Record):
+    """`load` names a module that registers kernels with the backend whose name the record has.
+
+    It is imported when that backend, of this or another part, first asks for an op that is defined
+    in one of the modules `ops`.
+    """
+
+    ops: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Frontend(Record):
     """`load` names the module or function that speaks the API or reads the files of others."""
 
@@ -189,6 +201,7 @@ KINDS: Mapping[str, type[Record]] = MappingProxyType(
         "passes": Pass,
         "planners": Planner,
         "backends": Backend,
+        "kernels": Kernels,
         "frontends": Frontend,
         "commands": Command,
         "pictures": Picture,
@@ -218,6 +231,12 @@ def byparts_planners() -> Iterable[Planner]:
 @hookspec
 def byparts_backends() -> Iterable[Backend]:
     """Kernel backends."""
+    return ()
+
+
+@hookspec
+def byparts_kernels() -> Iterable[Kernels]:
+    """Kernels for backends of other parts."""
     return ()
 
 

@@ -20,7 +20,7 @@ from warnings import warn
 from byparts_graph_ir.errors import PartError
 from byparts_graph_ir.fork import begin, end, make_lock
 from byparts_graph_ir.parts.discover import Part, conflict, discover, one_line
-from byparts_graph_ir.parts.hooks import GROUP, KINDS, Backend, Frontend, Record
+from byparts_graph_ir.parts.hooks import GROUP, KINDS, Backend, Frontend, Kernels, Record
 from byparts_graph_ir.parts.install import install_command, provider
 from byparts_graph_ir.parts.isolate import captured
 from byparts_graph_ir.parts.op_sets import OpSets
@@ -208,7 +208,11 @@ class Parts:
     def _start(self, name: str) -> Any:
         if name not in self._backends:
             make = self.get("backends", name)
-            self._backends.setdefault(name, start(*self.record("backends", name), make))
+            backend = start(*self.record("backends", name), make)
+            for _, record in self.records("kernels"):
+                if record.name == name and isinstance(record, Kernels) and not record.missing():
+                    backend.kernels.look_in(record.load, record.ops)
+            self._backends.setdefault(name, backend)
         return self._backends[name]
 
     def _unusable(self) -> str:
@@ -241,7 +245,11 @@ def resolve(kind: str, part: Part, record: Record) -> Any:
         end(what)
     if kind == "ops" and not isinstance(provided, Mapping):
         raise PartError(f"{what}: {record.load} is no mapping of names to ops: {provided!r:.80}")
-    if kind not in ("ops", "names") and not callable(provided) and not _is_frontend(kind, provided):
+    if (
+        kind not in ("ops", "names", "kernels")
+        and not callable(provided)
+        and not _is_frontend(kind, provided)
+    ):
         raise PartError(f"{what}: {record.load} is {provided!r:.80}; name a function")
     return provided
 
@@ -290,7 +298,8 @@ def _mark_conflicts(parts: tuple[Part, ...]) -> None:
     owners: dict[tuple[str, str], list[Part]] = {}
     for part in parts:
         for kind, records in part.provides.items():
-            for record in records if kind != "names" else ():  # tables of several parts are merged
+            # Tables of names of several parts are merged, and kernels for a backend of each.
+            for record in records if kind not in ("names", "kernels") else ():
                 owners.setdefault((kind, record.name), []).append(part)
     for (kind, name), providers in owners.items():
         for part in providers if len(providers) > 1 else ():

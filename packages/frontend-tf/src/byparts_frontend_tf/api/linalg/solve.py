@@ -1,23 +1,19 @@
-"""Inverses, solutions and factors of matrices.
+"""Inverses, solutions and factors of matrices: ops of byparts-linalg.
 
-LAPACK, through NumPy, computes them on the host: with them whatever their gradients need, so that
-these are made of products in the graph (`own_gradient`), and can be differentiated again.
+Complex matrices, which no graph has, are computed on the host by NumPy, and have no gradient.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Optional
-
-import numpy as np
 
 from byparts_frontend_tf.api.cast import cast
 from byparts_frontend_tf.api.cond import cond
 from byparts_frontend_tf.api.constant import eye
-from byparts_frontend_tf.api.custom_gradient import with_gradient
 from byparts_frontend_tf.api.elementwise import COMPLEX, check_dtype, second
-from byparts_frontend_tf.api.linalg import small_matrices
-from byparts_frontend_tf.api.linalg.diag import band_part, matrix_diag_part
+from byparts_frontend_tf.api.linalg.diag import matrix_diag_part
 from byparts_frontend_tf.api.linalg.matmul import matmul
 from byparts_frontend_tf.api.math.reduce import reduce_sum
 from byparts_frontend_tf.api.math.unary import log
@@ -25,9 +21,13 @@ from byparts_frontend_tf.api.shape import shape as shape_of
 from byparts_frontend_tf.api.transpose import matrix_transpose
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.kind import Kind
-from byparts_frontend_tf.graph.operation import Operation, Tensor
+from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol
+from byparts_graph_ir import Op, Value
+from byparts_linalg.determinant import Det, SlogDet
+from byparts_linalg.factor import Cholesky
+from byparts_linalg.solve import Inv, Solve
 from byparts_tf_files.shape import Dims, TensorShape, shown
 
 _DTYPES = ("float64", "float32", *COMPLEX)
@@ -53,45 +53,43 @@ def matrices(given: TensorLike, square: bool = True) -> Tensor:
     return x
 
 
-def inverse_of(a: Any) -> Any:
-    """The inverses of square matrices.
+def kind_of(type: str, op: Callable[..., Op], shape: Callable[..., Any], outputs: int = 1) -> Kind:
+    """The kind of an op of matrices: the op in graphs, what it computes on the host.
 
-    Raises:
-        ValueError: one has none.
+    Args:
+        type: TensorFlow's name.
+        op: makes the op for the attributes of an operation.
+        shape: the rule of shapes.
+        outputs: how many, all of the dtype of the first input.
     """
-    try:
-        return np.linalg.inv(a)
-    except np.linalg.LinAlgError:
-        raise ValueError("Input is not invertible.") from None
+
+    def meaning(*values: Value, **attributes: Any) -> Any:
+        results = op(**attributes).outputs_of(*values)
+        return results if outputs > 1 else results[0]
+
+    def host(*arrays: Any, **attributes: Any) -> Any:
+        made: Any = op(**attributes)
+        results = made.compute(*arrays)
+        return results if outputs > 1 else results[0]
+
+    return Kind(type, meaning, host=host, shape=shape, dtype=alike(outputs))
 
 
-def on_host(
-    type: str,
-    function: Callable[..., Any],
-    shape: Callable[..., Any],
-    outputs: int,
-    inside: Optional[Callable[..., Any]] = None,
-) -> Kind:
-    """A kind of a function of arrays, all results of the dtype of the first input."""
-    return Kind(
-        type,
-        host=function,
-        inside=inside,
-        shape=shape,
-        dtype=lambda inputs, **_: [inputs[0].dtype.base_dtype] * outputs,
-        gradient=False,
-    )
+def alike(outputs: int) -> Callable[..., Any]:
+    """The rule of dtypes of outputs that are all of the dtype of the first input."""
+    return lambda inputs, **_: [inputs[0].dtype.base_dtype] * outputs
 
 
-def outer_inverse(inverse: Tensor, dy: Tensor) -> Tensor:
-    """The gradient of A -> inverse(A)."""
-    product: Tensor = -matmul(turned(inverse), matmul(dy, turned(inverse)))
-    return product
+def squares(inputs: Sequence[Tensor], **_: Any) -> Dims:
+    """The shape of square matrices, by whichever of the two sizes is known."""
+    dims = inputs[0].dims
+    if dims is None:
+        return None
+    size = dims[-2] if dims[-1] is None else dims[-1]
+    return (*dims[:-2], size, size)
 
 
-INVERSE = on_host(
-    "MatrixInverse", inverse_of, lambda x: squares(x), 1, inside=small_matrices.inverse
-)
+INVERSE = kind_of("MatrixInverse", Inv, squares)
 
 
 @symbol("matrix_inverse", "linalg.inv")
@@ -102,94 +100,44 @@ def matrix_inverse(input: TensorLike, adjoint: bool = False, name: Optional[str]
         InvalidArgumentError: one has none.
     """
     x = matrices(input)
-    x = turned(x) if adjoint else x
-    made = INVERSE(x, name=name)
-    return with_gradient([made], [x], lambda op, dy: [outer_inverse(op.outputs[0], dy)])[0]
+    return INVERSE(turned(x) if adjoint else x, name=name)
 
 
-def _without_last(inputs: Sequence[Tensor]) -> Dims:
+def _without_last(inputs: Sequence[Tensor], **_: Any) -> Dims:
     return None if inputs[0].dims is None else inputs[0].dims[:-2]
 
 
-def _determinant(a: Any) -> tuple[Any, Any]:
-    """The determinants, and inverses, which are nan where there is none."""
-    try:
-        return np.linalg.det(a), np.linalg.inv(a)
-    except np.linalg.LinAlgError:
-        return np.linalg.det(a), np.full_like(a, np.nan)
-
-
-DETERMINANT = on_host(
-    "MatrixDeterminant",
-    _determinant,
-    lambda x: [_without_last(x), x[0].dims],
-    2,
-    inside=small_matrices.determinant,
-)
-
-
-def _of_determinant(op: Operation, dy: Tensor, d_inverse: Tensor) -> list[Tensor]:
-    det, inverse = op.outputs
-    own = (dy * det)[..., None, None] * turned(inverse)
-    return [own + outer_inverse(inverse, d_inverse)]
+DETERMINANT = kind_of("MatrixDeterminant", Det, _without_last)
+LOG_DETERMINANT = kind_of("LogMatrixDeterminant", SlogDet, _without_last, 2)
 
 
 @symbol("matrix_determinant", "linalg.det")
 def matrix_determinant(input: TensorLike, name: Optional[str] = None) -> Tensor:
     """The determinants of matrices."""
-    x = matrices(input)
-    return with_gradient(DETERMINANT.outputs(x, name=name), [x], _of_determinant)[0]
-
-
-def _log_determinant(a: Any) -> tuple[Any, Any, Any]:
-    sign, log_of = np.linalg.slogdet(a)
-    return sign, log_of, _determinant(a)[1]
-
-
-LOG_DETERMINANT = on_host(
-    "LogMatrixDeterminant",
-    _log_determinant,
-    lambda x: [_without_last(x), _without_last(x), x[0].dims],
-    3,
-    inside=small_matrices.log_determinant,
-)
-
-
-def _of_log_determinant(op: Operation, _: Tensor, dy: Tensor, d_inverse: Tensor) -> list[Tensor]:
-    inverse = op.outputs[2]
-    return [dy[..., None, None] * turned(inverse) + outer_inverse(inverse, d_inverse)]
+    return DETERMINANT(matrices(input), name=name)
 
 
 @symbol("linalg.slogdet")
 def slogdet(input: TensorLike, name: Optional[str] = None) -> tuple[Tensor, Tensor]:
     """The signs of determinants, and the logarithms of their sizes."""
-    x = matrices(input)
-    made = with_gradient(LOG_DETERMINANT.outputs(x, name=name), [x], _of_log_determinant)
-    return made[0], made[1]
+    sign, log_of = LOG_DETERMINANT.outputs(matrices(input), name=name)
+    return sign, log_of
 
 
-def _solutions(inputs: Sequence[Tensor], **_: Any) -> list[Dims]:
+def _solutions(inputs: Sequence[Tensor], **_: Any) -> Dims:
     a, b = inputs[0].dims, inputs[1].dims
     if a is not None and b is not None and None not in (a[-1], b[-2]) and a[-1] != b[-2]:
         raise ValueError(f"Dimensions must be equal, but are {a[-1]} and {b[-2]}")
     whole = squares(inputs)
     if whole is not None and b is not None:
         b = (*b[:-2], whole[-1] if b[-2] is None else b[-2], b[-1])
-    return [b, whole]
+    return b
 
 
-def _solved(a: Any, b: Any) -> tuple[Any, Any]:
-    inverse = inverse_of(a)
-    return np.linalg.solve(a, b), inverse
-
-
-SOLVE = on_host("MatrixSolve", _solved, _solutions, 2, inside=small_matrices.solution)
-
-
-def _of_solution(op: Operation, dx: Tensor, d_inverse: Tensor) -> list[Tensor]:
-    x, inverse = op.outputs
-    db = matmul(turned(inverse), dx)
-    return [outer_inverse(inverse, d_inverse) - matmul(db, turned(x)), db]
+SOLVE = kind_of("MatrixSolve", Solve, _solutions)
+TRIANGULAR_SOLVE = kind_of(
+    "MatrixTriangularSolve", lambda lower: Solve("lower" if lower else "upper"), _solutions
+)
 
 
 @symbol("matrix_solve", "linalg.solve")
@@ -203,23 +151,7 @@ def matrix_solve(
     """
     a = matrices(matrix)
     b = matrices(second(rhs, a.dtype.base_dtype, "MatrixSolve", "rhs"), square=False)
-    a = turned(a) if adjoint else a
-    return with_gradient(SOLVE.outputs(a, b, name=name), [a, b], _of_solution)[0]
-
-
-def _solved_triangular(a: Any, b: Any, lower: bool) -> tuple[Any, Any]:
-    part = np.tril(a) if lower else np.triu(a)
-    inverse = (np.tril if lower else np.triu)(inverse_of(part))
-    return np.linalg.solve(part, b), inverse
-
-
-TRIANGULAR_SOLVE = on_host(
-    "MatrixTriangularSolve",
-    _solved_triangular,
-    _solutions,
-    2,
-    inside=small_matrices.triangular_solution,
-)
+    return SOLVE(turned(a) if adjoint else a, b, name=name)
 
 
 @symbol("matrix_triangular_solve", "linalg.triangular_solve")
@@ -235,51 +167,10 @@ def matrix_triangular_solve(
     b = matrices(second(rhs, a.dtype.base_dtype, "MatrixTriangularSolve", "rhs"), square=False)
     if adjoint:
         a, lower = turned(a), not lower
-
-    def gradient(op: Operation, dx: Tensor, d_inverse: Tensor) -> list[Tensor]:
-        da, db = _of_solution(op, dx, d_inverse)
-        return [band_part(da, -1, 0) if lower else band_part(da, 0, -1), db]
-
-    made = TRIANGULAR_SOLVE.outputs(a, b, name=name, lower=lower)
-    return with_gradient(made, [a, b], gradient)[0]
+    return TRIANGULAR_SOLVE(a, b, name=name, lower=lower)
 
 
-def _cholesky(a: Any) -> tuple[Any, Any]:
-    try:
-        factor = np.linalg.cholesky(np.tril(a) + np.swapaxes(np.tril(a, -1), -1, -2))
-    except np.linalg.LinAlgError:
-        raise ValueError(
-            "Cholesky decomposition was not successful. The input might not be valid."
-        ) from None
-    return factor, np.tril(np.linalg.inv(factor))
-
-
-def squares(inputs: Sequence[Tensor], **_: Any) -> Dims:
-    """The shape of square matrices, by whichever of the two sizes is known."""
-    dims = inputs[0].dims
-    if dims is None:
-        return None
-    size = dims[-2] if dims[-1] is None else dims[-1]
-    return (*dims[:-2], size, size)
-
-
-CHOLESKY = on_host(
-    "Cholesky", _cholesky, lambda x: [squares(x), squares(x)], 2, inside=small_matrices.factor
-)
-
-
-def half_diagonal(x: Tensor) -> Tensor:
-    """The lower triangles, with half the diagonal."""
-    made: Tensor = band_part(x, -1, 0) - 0.5 * band_part(x, 0, 0)
-    return made
-
-
-def _of_cholesky(op: Operation, dy: Tensor, d_inverse: Tensor) -> list[Tensor]:
-    factor, inverse = op.outputs
-    dy = band_part(dy + outer_inverse(inverse, d_inverse), -1, 0)
-    middle = half_diagonal(matmul(turned(factor), dy))
-    da = matmul(turned(inverse), matmul(middle, inverse))
-    return [0.5 * (da + turned(da))]
+CHOLESKY = kind_of("Cholesky", partial(Cholesky, True), squares)
 
 
 @symbol("linalg.cholesky", "cholesky")
@@ -289,8 +180,7 @@ def cholesky(input: TensorLike, name: Optional[str] = None) -> Tensor:
     Raises at run time:
         InvalidArgumentError: a matrix is not positive definite.
     """
-    x = matrices(input)
-    return with_gradient(CHOLESKY.outputs(x, name=name), [x], _of_cholesky)[0]
+    return CHOLESKY(matrices(input), name=name)
 
 
 @symbol("cholesky_solve", "linalg.cholesky_solve")
