@@ -1,8 +1,7 @@
 """The workloads W1 to W6 written with layers and optimizers of byparts-nn, as a user would.
 
-Beside `workload_graphs.py`, which builds the same steps as graphs by hand:
-
-    python benchmarks/module_steps.py --backend native
+Beside `workload_graphs.py`, which builds the same steps as graphs by hand.  Peers of the harness
+are `byparts_layers.py` (compiled) and `byparts_eager_steps.py` (each op at once).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import numpy as np
 import byparts_opset as ops
 from byparts_eager.array import Array, array_of
 from byparts_eager.kind import device_backend, kind_of
-from byparts_eager.plan import bind, plan_of, plans
+from byparts_eager.plan import Binder, plan_of, plans
 from byparts_eager.state import state
 from byparts_eager.trace import add_node, foreign
 from byparts_graph_ir import (
@@ -152,7 +152,8 @@ def constant(op: Op, backend: Backend) -> Array:
     (type,) = op.infer()
     kind = kind_of(type, backend)
     data = kind.empty()
-    bind(op, (), (), [data], backend)()
+    binder = Binder(op, (), backend)
+    binder.run(binder((), [data], binder.new_blocks()))
     return array_of(kind, data)
 
 

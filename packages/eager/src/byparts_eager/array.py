@@ -232,7 +232,7 @@ def _copied(data: Any, dtype: object) -> NDArray[Any]:
     if isinstance(data, Value) and not isinstance(data, Array):
         raise GraphError(f"an array has numbers, and a value of type {data.type} has none yet")
     try:
-        elements = np.array(data.numpy() if isinstance(data, Array) else data)
+        elements = np.array(data.numpy() if isinstance(data, Array) else data, order="C")
         if elements.dtype == object:
             raise ValueError("no numbers")
     except ValueError as error:

@@ -8,7 +8,6 @@ pool, if they are small, or else at each call.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, Optional
 
 import numpy as np
@@ -16,8 +15,7 @@ import numpy as np
 from byparts_eager.array import Array, array_of
 from byparts_eager.kind import Kind, kind_of
 from byparts_eager.one_call import as_one_call
-from byparts_graph_ir import Backend, GraphError, MissingRule, Op, add_note
-from byparts_graph_ir.backend.kernel import Workspace
+from byparts_graph_ir import Backend, GraphError, MissingRule, Op, TensorType, add_note
 from byparts_graph_ir.model.value import output_types
 from byparts_graph_ir.model.where import where
 from byparts_runtime.building.context import restore, silence
@@ -76,41 +74,62 @@ def _view_plan(op: Op, kinds: Sequence[Kind], outputs: Sequence[Kind]) -> Option
 
 def _kernel_plan(op: Op, kinds: Sequence[Kind], outputs: Sequence[Kind]) -> Optional[Plan]:
     """The kernel of the backend; `None` where it has none for these types."""
-    backend = outputs[0].backend if outputs else kinds[0].backend
+    backend = kinds[0].backend
     if not backend.supports(op):
         return None
-    inputs, results = [k.empty() for k in kinds], [k.empty() for k in outputs]
     try:
-        run = bind(op, kinds, inputs, results, backend)
+        bind = Binder(op, [k.type for k in kinds], backend)
     except MissingRule:
         return None
-    call = as_one_call(run, inputs, results)
+    inputs, results = [k.empty() for k in kinds], [k.empty() for k in outputs]
+    call = as_one_call(bind(inputs, results, bind.new_blocks()), inputs, results)
     if call is not None:
         return _direct(call, outputs[0], len(inputs))
     if sum([k.type.size_bytes for k in (*kinds, *outputs)]) <= _SMALL_BYTES:
-        return _Pooled(op, tuple(kinds), tuple(outputs))
-    return partial(_bound_anew, op, tuple(kinds), tuple(outputs))
+        return _Pooled(bind, tuple(kinds), tuple(outputs))
+    return _BoundAnew(bind, tuple(outputs))
 
 
-def bind(
-    op: Op, kinds: Sequence[Kind], inputs: Sequence[Any], outputs: Sequence[Any], backend: Backend
-) -> Any:
-    """A run of the op from and into these arrays, with memory of its own.
+class Binder:
+    """The kernel of a backend for an op on inputs of some types.
 
     Raises:
-        MissingRule: the backend has no kernel for these types.
+        MissingRule: the backend has none.
     """
-    types = [k.type for k in kinds]
-    before = silence()
-    try:
-        if backend.kernels.compiled(op):
-            kernel = backend.compile(op, types)
-            blocks = [backend._bytes(n) for n in (kernel.workspace_bytes, kernel.persistent_bytes)]
-            return kernel.bind(inputs, outputs, *blocks)
-        backend._check_supported(op, types)
-        return backend._bound(op, inputs, outputs, Workspace(backend))
-    finally:
-        restore(before)
+
+    __slots__ = ("_backend", "_kernel")
+
+    def __init__(self, op: Op, types: Sequence[TensorType], backend: Backend) -> None:
+        before = silence()
+        try:
+            self._kernel, self._backend = backend.compile(op, types), backend
+        finally:
+            restore(before)
+
+    def new_blocks(self) -> tuple[Any, Any]:
+        """Memory for scratch, and what the kernel keeps between runs; runs share it in turn."""
+        kernel, backend = self._kernel, self._backend
+        return backend._bytes(kernel.workspace_bytes), backend._bytes(kernel.persistent_bytes)
+
+    def __call__(self, inputs: Sequence[Any], outputs: Sequence[Any], blocks: Any) -> Any:
+        """The run from and into these arrays."""
+        before = silence()
+        try:
+            return self._kernel.bind(inputs, outputs, *blocks)
+        finally:
+            restore(before)
+
+    def run(self, run: Any) -> None:
+        """Run what was bound."""
+        before = silence()
+        try:
+            if self._backend.around is None:
+                run()
+            else:
+                with self._backend.around():
+                    run()
+        finally:
+            restore(before)
 
 
 def _direct(call: Callable[..., Any], kind: Kind, count: int) -> Plan:
@@ -153,37 +172,25 @@ class _Pooled:
     A call takes one from the pool and puts it back, so that two threads never share one.
     """
 
-    __slots__ = ("_kinds", "_op", "_outputs", "_pool")
+    __slots__ = ("_bind", "_kinds", "_outputs", "_pool")
 
-    def __init__(self, op: Op, kinds: tuple[Kind, ...], outputs: tuple[Kind, ...]) -> None:
-        self._op, self._kinds, self._outputs = op, kinds, outputs
+    def __init__(self, bind: Binder, kinds: tuple[Kind, ...], outputs: tuple[Kind, ...]) -> None:
+        self._bind, self._kinds, self._outputs = bind, kinds, outputs
         self._pool: list[Any] = []
 
     def __call__(self, *inputs: Array) -> tuple[Array, ...]:
         try:
             bound = self._pool.pop()
         except IndexError:
-            bound = self._bound()
-        places, results, run, around = bound
+            places, results = [k.empty() for k in self._kinds], [k.empty() for k in self._outputs]
+            bound = places, results, self._bind(places, results, self._bind.new_blocks())
+        places, results, run = bound
         for place, x in zip(places, inputs):  # noqa: B905  # of one length, and strict=True is slow
             place[...] = x.data
-        before = silence()
-        try:
-            if around is None:
-                run()
-            else:
-                with around():
-                    run()
-        finally:
-            restore(before)
+        self._bind.run(run)
         arrays = tuple([array_of(k, _twin(y)) for k, y in zip(self._outputs, results)])  # noqa: B905
         self._pool.append(bound)
         return arrays
-
-    def _bound(self) -> Any:
-        places, results = [k.empty() for k in self._kinds], [k.empty() for k in self._outputs]
-        run = bind(self._op, self._kinds, places, results, self._kinds[0].backend)
-        return places, results, run, self._kinds[0].backend.around
 
 
 def _twin(y: Any) -> Any:
@@ -191,20 +198,21 @@ def _twin(y: Any) -> Any:
     return y.copy() if y.__class__ is np.ndarray else y.clone()
 
 
-def _bound_anew(
-    op: Op, kinds: tuple[Kind, ...], outputs: tuple[Kind, ...], *inputs: Array
-) -> tuple[Array, ...]:
-    """Bind the kernel to these very arrays, and run it."""
-    results = [k.empty() for k in outputs]
-    run = bind(op, kinds, [x.data for x in inputs], results, kinds[0].backend)
-    around = kinds[0].backend.around
-    before = silence()
-    try:
-        if around is None:
-            run()
-        else:
-            with around():
-                run()
-    finally:
-        restore(before)
-    return tuple([array_of(k, y) for k, y in zip(outputs, results, strict=True)])
+class _BoundAnew:
+    """A kernel that is bound to the very arrays of each call; its own memory is used again."""
+
+    __slots__ = ("_bind", "_blocks", "_outputs")
+
+    def __init__(self, bind: Binder, outputs: tuple[Kind, ...]) -> None:
+        self._bind, self._outputs = bind, outputs
+        self._blocks: list[Any] = []
+
+    def __call__(self, *inputs: Array) -> tuple[Array, ...]:
+        try:
+            blocks = self._blocks.pop()
+        except IndexError:
+            blocks = self._bind.new_blocks()
+        results = [k.empty() for k in self._outputs]
+        self._bind.run(self._bind([x.data for x in inputs], results, blocks))
+        self._blocks.append(blocks)
+        return tuple([array_of(k, y) for k, y in zip(self._outputs, results)])  # noqa: B905
