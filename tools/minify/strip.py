@@ -49,11 +49,11 @@ def unparse(tree: Module) -> str:
     wide = ast.unparse(tree)
     narrow = re.sub(r"^(?:    )+", lambda m: " " * (len(m[0]) // 4), wide, flags=re.MULTILINE)
     narrow = re.sub(r"\n{2,}", "\n", narrow)
-    meaning = ast.dump(ast.parse(wide))
-    same = ast.dump(ast.parse(narrow)) == meaning  # or a text of several lines
-    dense = _dense(narrow if same else wide)
-    assert ast.dump(ast.parse(dense)) == meaning, "blanks that mean something"
-    return dense + "\n"
+    for text in (narrow, wide):  # `narrow` is another program where a text has several lines
+        dense = _dense(text)
+        if ast.unparse(ast.parse(dense)) == wide:
+            return dense + "\n"
+    raise AssertionError(f"blanks that mean something: {wide[:200]}")
 
 
 def _dense(text: str) -> str:

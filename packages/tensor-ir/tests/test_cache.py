@@ -13,7 +13,7 @@ import pytest
 
 from byparts_tensor_ir import cache
 from byparts_tensor_ir.build import build
-from byparts_tensor_ir.compile import CompilerError, compiled
+from byparts_tensor_ir.compile import CompilerError, _driver, compiled
 from byparts_tensor_ir.emit.c import Source
 from byparts_tensor_ir.lower import lower
 from byparts_tensor_ir.statement import Func
@@ -160,6 +160,25 @@ def test_a_compiler_may_speak_in_any_encoding(
             _run("encoding")
     else:
         assert _run("encoding") == [0, 2, 4, 6]
+
+
+@pytest.mark.parametrize(
+    ("name", "beside", "runs"),
+    [
+        ("g++", "gcc", "gcc"),
+        ("x86_64-linux-gnu-g++-12", "x86_64-linux-gnu-gcc-12", "x86_64-linux-gnu-gcc-12"),
+        ("g++", "cc", "g++"),
+        ("clang++", "clancc", "clang++"),
+    ],
+)
+def test_objects_are_linked_by_the_gcc_beside(
+    tmp_path: Path, name: str, beside: str, runs: str
+) -> None:
+    """Where there is one: `g++` would link the C++ library, which no code of ours calls."""
+    for file in (tmp_path / name, tmp_path / beside):
+        file.touch(0o700)
+
+    assert _driver(str(tmp_path / name)) == str(tmp_path / runs)
 
 
 def _foreign(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -234,19 +234,29 @@ def _expect_atomic(case: Case, trial: Trial) -> None:
         ) from error
 
 
-_latest: list[Reference] = []  # a cache of one: a case is run in several modes, one after the other
+# By the `id` of a case, which its reference keeps: a case is run in several modes, and by mutants.
+_references: dict[tuple[int, int], Reference] = {}
+_MOST_REFERENCES = 128
 
 
-def _reference(case: Case) -> Reference:
-    if not _latest or _latest[0].case is not case:
-        _latest[:] = [Reference(case, case.arrays())]
-    return _latest[0]
+def _reference(case: Case, number: int = 0) -> Reference:
+    """The reference for the inputs of a case; for others where a number is given.
+
+    Raises:
+        GraphError: the op refuses these values.
+    """
+    key = id(case), number
+    reference = _references.pop(key, None) or Reference(case, case.arrays(number))
+    _references[key] = reference  # the last that is forgotten
+    if len(_references) > _MOST_REFERENCES:
+        del _references[next(iter(_references))]
+    return reference
 
 
 def _of_other_values(case: Case) -> Reference | None:
     """The reference for other input values; `None` if the op refuses these values."""
     try:
-        return Reference(case, case.arrays(1))
+        return _reference(case, 1)
     except GraphError:
         return None
 

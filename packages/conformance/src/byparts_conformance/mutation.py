@@ -68,9 +68,12 @@ def _of_numbers(op: type[Op]) -> dict[str, str]:
                 del alive[mutant.name]
     for case in _some(cases) if alive else ():
         for kind, arrays in _witnesses(case):
+            right = _right(case, arrays) if alive else None
             for mutant in list(alive.values()):
+                if right is None:
+                    break
                 comparable = kind == "usual" or not mutant.by_rounding  # huge numbers cancel
-                if comparable and _differs(mutant, case, arrays):
+                if comparable and _differs(mutant, case, arrays, right):
                     outcome[mutant.name] = SURVIVED
                     del alive[mutant.name]
     return outcome
@@ -96,12 +99,17 @@ def _wrong(mutant: Mutant, reference: Reference, arrays: Sequence[Array]) -> boo
     return any(reference.wrong(i, np.asarray(y)) for i, y in enumerate(results))
 
 
-def _differs(mutant: Mutant, case: Case, arrays: Sequence[Array]) -> bool:
+def _right(case: Case, arrays: Sequence[Array]) -> Sequence[Array] | None:
+    """The results of the op; `None` where it refuses these inputs."""
     with np.errstate(all="ignore"):
         try:
-            right = case.op.evaluate(*arrays)
-        except Exception:  # the op refuses these inputs
-            return False
+            return case.op.evaluate(*arrays)
+        except Exception:
+            return None
+
+
+def _differs(mutant: Mutant, case: Case, arrays: Sequence[Array], right: Sequence[Array]) -> bool:
+    with np.errstate(all="ignore"):
         try:
             results = mutant.results(case, arrays, right)
         except Exception:
