@@ -108,7 +108,12 @@ def _bytes(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ke
 
 kernels.add_regions(region_kernel, nothing, _constant, region_family)
 _OURS = "byparts_kernels_native"
-kernels.compiles(ops.Print, symbolic=True)(for_all_sizes(later(f"{_OURS}.functions", "evaluated")))
+# What NumPy does as fast, or faster than loops of ours would (a sort, a search), and printing.
+kernels.compiles(
+    *(ops.Print, ops.Sort, ops.ArgSort, ops.SearchSorted, ops.CumProd, ops.LinearRecurrence),
+    *(ops.TakeAlongAxis, ops.AddAlongAxis, ops.NextAfter),
+    symbolic=True,
+)(for_all_sizes(later(f"{_OURS}.functions", "evaluated")))
 kernels.compiles(ops.TopK, symbolic=True)(later(f"{_OURS}.functions", "top_k"))
 kernels.compiles(*UPDATES)(updates.update)
 kernels.compiles(ops.AddMatmul, symbolic=True)(sums.add_matmul)

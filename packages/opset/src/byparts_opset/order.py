@@ -13,7 +13,7 @@ import numpy as np
 import byparts_opset as ops
 from byparts_graph_ir import Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_opset.broadcast import given_axis, meet_dims, normal_axis, same_dtype
-from byparts_opset.dtypes import NUMBERS, Array, require, wide
+from byparts_opset.dtypes import NUMBERS, Array, narrow, require, wide
 from byparts_opset.elementwise import flat, same_shape_back
 
 
@@ -78,7 +78,9 @@ class Sort(Ordered):
     infer_unranked = infer
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
-        return (np.array(np.take_along_axis(x, self.places(x), self.axis), order="C"),)
+        rising = np.sort(wide(x), self.axis)  # not stable: equal numbers are the same but for 0
+        y = np.flip(rising, self.axis) if self.descending else rising
+        return (narrow(np.array(y, order="C"), x.dtype),)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         (x,) = node.inputs

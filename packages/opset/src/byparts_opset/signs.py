@@ -21,7 +21,7 @@ class SignBit(Question):
     ufunc = np.signbit
 
     def domain(self, x: Array) -> tuple[Array, ...]:
-        return (_positive_nan(x),)
+        return (_no_nan(x),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (ops.logical_or(ops.less(x, 0), ops.less(ops.reciprocal(x), 0)),)  # 1 / -0 = -inf
@@ -39,7 +39,7 @@ class CopySign(Binary):
     ufunc = np.copysign
 
     def domain(self, x: Array, y: Array) -> tuple[Array, ...]:
-        return (x, _positive_nan(y))
+        return (x, _no_nan(y))
 
     def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
         x, y = node.inputs
@@ -68,5 +68,5 @@ class NextAfter(Binary):
 signbit, copysign, nextafter = SignBit(), CopySign(), NextAfter()
 
 
-def _positive_nan(x: Array) -> Array:
-    return np.where(np.isnan(wide(x)), np.full_like(x, np.nan), x)
+def _no_nan(x: Array) -> Array:
+    return np.where(np.isnan(wide(x)), np.ones_like(x), x)

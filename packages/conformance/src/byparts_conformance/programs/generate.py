@@ -23,6 +23,7 @@ from byparts_conformance.programs import (
     control,
     elementwise,
     movement,
+    orders,
     reductions,
     rewritten,
     states,
@@ -92,6 +93,11 @@ THEMES["gradients"] = (
         *(*reductions.MAKERS * 2, *contractions.MAKERS * 3),
     ),
 )
+# Likewise for every eleventh seed.
+THEMES["orders"] = (
+    ("f32", "f32", "f16", "bf16", "f64", "i32", "i64", "i8", "u8", "i4"),
+    (*orders.MAKERS * 3, *elementwise.MAKERS, *movement.MAKERS, *reductions.MAKERS),
+)
 _SMOOTH: Makers = (
     *elementwise.SMOOTH * 2,
     *movement.SMOOTH,
@@ -119,6 +125,7 @@ def generate(
     """
     random = Random(seed)
     drawn = random.choice(_DRAWN)
+    drawn = "orders" if seed % 11 == 6 else drawn
     dtypes, makers = THEMES[theme or ("gradients" if seed % 9 == 4 else drawn)]
     growing = Growing(random, _sizes(random), dtypes, makers=makers)
     growing.not_finite = seed % 8 == 7 if not_finite is None else not_finite

@@ -50,6 +50,7 @@ _EXACT: tuple[type[Op], ...] = (
     *(ops.Scatter, ops.OneHot, ops.Pad, ops.Fill, ops.Constant, ops.Eye, ops.Range),
     *(ops.StopGradient, ops.SliceGradient, ops.MaxPoolGradientGradient, ops.Concat),
     *(ops.IsNan, ops.IsInf, ops.IsFinite, ops.BroadcastLike, ops.Print),
+    *(ops.Sort, ops.CopySign, ops.SignBit),
 )
 # Ops that compute what the nodes of their bodies do.
 _BODIES: tuple[type[Op], ...] = (ops.Call, ops.If, ops.While, ops.Scan)

@@ -2,61 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Optional
-
-import numpy as np
 
 import byparts_opset as ops
 from byparts_frontend_tf.api.arguments import number
 from byparts_frontend_tf.graph.convert import TensorLike, convert_all, convert_to_tensor
 from byparts_frontend_tf.graph.infer import axis_of
 from byparts_frontend_tf.graph.kind import Kind
-from byparts_frontend_tf.graph.operation import Operation, Tensor
+from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 from byparts_tf_files.dtypes import DType, as_dtype, int32
-
-
-def _ordered(x: Value, axis: int, down: bool) -> tuple[Value, Value]:
-    """The elements along an axis in order, and where they stood; of equal ones the first first."""
-    rank = len(x.type.dims)
-    at = axis % rank
-    order = [i for i in range(rank) if i != at] + [at]
-    back = [order.index(i) for i in range(rank)]
-    moved = ops.transpose(x, order)
-    if x.type.dtype.startswith("u"):
-        moved = ops.cast(moved, "i64")
-    values, places = ops.top_k(moved if down else ops.neg(moved), x.type.dims[at])
-    values = values if down else ops.neg(values)
-    return ops.cast(ops.transpose(values, back), x.type.dtype), ops.transpose(places, back)
-
-
-def _order_on_host(x: Any, axis: int, down: bool) -> Any:
-    """Indices that sort x along an axis; equal elements keep their order."""
-    if not down:
-        return np.argsort(x, axis, kind="stable")
-    turned = np.argsort(np.flip(x, axis), axis, kind="stable")
-    return x.shape[axis] - 1 - np.flip(turned, axis)
-
-
-def _lower_order(lowering: Any, op: Operation) -> Optional[Value]:
-    """In the graph where an axis is short, or in a body; else on the host, which takes n log n."""
-    x, axis, down = lowering.value(op.inputs[0], op), op.attributes["axis"], op.attributes["down"]
-    if x.type.dims[axis] <= _SHORT or lowering.outer is not None:
-        return ops.cast(_ordered(x, axis, down)[1], "i32")
-    lowering.call(op, partial(_order_on_host, axis=axis, down=down), op.inputs, [np.int32])
-    return None
-
-
-def _taken(x: Value, order: Value, axis: int, down: bool) -> Value:
-    """The elements at these positions along an axis."""
-    dims, at = x.type.dims, axis % len(x.type.dims)
-    step = int(np.prod(dims[at + 1 :]))
-    places = np.arange(x.type.size).reshape(dims)
-    first = places - places // max(step, 1) % max(dims[at], 1) * step
-    flat = ops.cast(order, "i64") * step + ops.constant(first)
-    return ops.gather(ops.reshape(x, [-1]), flat)
 
 
 def _along(inputs: Any, axis: int, down: bool) -> Any:
@@ -65,9 +21,14 @@ def _along(inputs: Any, axis: int, down: bool) -> Any:
     return inputs[0].dims
 
 
-SORT = Kind("Sort", _taken, shape=_along)
-ARGSORT = Kind("ArgSort", special=_lower_order, shape=_along, dtype=int32, gradient=False)
-_SHORT = 512
+SORT = Kind("Sort", lambda x, order, axis, down: ops.take_along_axis(x, order, axis), shape=_along)
+ARGSORT = Kind(
+    "ArgSort",
+    lambda x, axis, down: ops.cast(ops.argsort(x, axis, down), "i32"),
+    shape=_along,
+    dtype=int32,
+    gradient=False,
+)
 
 
 def _down(direction: str) -> bool:
@@ -105,10 +66,7 @@ def argsort(
 
 
 def _searched(row: Value, x: Value, right: bool, dtype: DType) -> Value:
-    before = (ops.less_equal if right else ops.less)(
-        ops.expand_dims(row, -2), ops.expand_dims(x, -1)
-    )
-    return ops.sum(ops.cast(before, dtype.own), [-1])
+    return ops.cast(ops.searchsorted(row, x, "right" if right else "left"), dtype.own)
 
 
 SEARCH = Kind(

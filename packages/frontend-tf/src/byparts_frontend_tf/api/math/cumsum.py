@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Optional
 
 import byparts_opset as ops
@@ -14,37 +15,15 @@ from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 
 
-def _running(type: str, meaning: Any) -> Kind:
+def _running(type: str, function: Callable[..., Value]) -> Kind:
+    def meaning(x: Value, axis: int, exclusive: bool, reverse: bool) -> Value:
+        return function(x, axis_of(axis, len(x.type.dims)), exclusive, reverse)
+
     return Kind(type, meaning, shape=like_first)
 
 
-def _products(x: Value, axis: int, exclusive: bool, reverse: bool) -> Value:
-    """Running products, one slice after the other."""
-    count = x.type.dims[axis]
-    slices = [ops.expand_dims(s, axis) for s in ops.unstack(x, axis)]
-    order = slices[::-1] if reverse else slices
-    made: list[Value] = []
-    product = ops.ones_like(order[0]) if order else x
-    for part in order:
-        before, product = product, product * part
-        made.append(before if exclusive else product)
-    return ops.concat(made[::-1] if reverse else made, axis) if count else x
-
-
-CUMSUM = _running(
-    "Cumsum",
-    lambda x, axis, exclusive, reverse: ops.cumsum(
-        x, axis_of(axis, len(x.type.dims)), exclusive, reverse
-    ),
-)
-
-
-CUMPROD = _running(
-    "Cumprod",
-    lambda x, axis, exclusive, reverse: _products(
-        x, axis_of(axis, len(x.type.dims)), exclusive, reverse
-    ),
-)
+CUMSUM = _running("Cumsum", ops.cumsum)
+CUMPROD = _running("Cumprod", ops.cumprod)
 
 
 @symbol("cumsum", "math.cumsum")
