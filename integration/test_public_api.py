@@ -34,7 +34,12 @@ PARTS = {
         "byparts_recompute": "",
         "byparts_conformance": "",
     },
-    **{"byparts_weights": "", "byparts_kernels_numpy": "", "byparts_tinyflow": ""},
+    **{
+        "byparts_weights": "",
+        "byparts_kernels_numpy": "",
+        "byparts_tinyflow": "",
+        "byparts_nn": "",
+    },
     **{"byparts_kernels_torch": "torch", "byparts_frontend_torch": "torch"},
 }
 # Not called: `lazy_names` style machinery and protocols have nothing to check.
@@ -174,6 +179,7 @@ def _is_of_the_call(trace: TracebackType | None) -> bool:
         inside.append(trace.tb_frame.f_globals.get("__name__", ""))
         trace = trace.tb_next
     stand_ins = {"byparts_graph_ir.model.frozen", "byparts_graph_ir.contract", "contextlib"}
+    stand_ins |= {"byparts_nn.losses"}  # which makes arrays of NumPy's
     return not set(inside) - {__name__, *stand_ins}
 
 

@@ -103,6 +103,15 @@ def test_one_program_serves_every_batch(name: str) -> None:
     assert len(call.programs) == 2
 
 
+@pytest.mark.parametrize("make", [nn.RMSNorm, nn.InstanceNorm, lambda **k: nn.GroupNorm(1, **k)])
+def test_half_types_are_normalised_in_f32(make: Any) -> None:
+    """Squares of 1000 are not infinite."""
+    x = numbers(2, 3, 4) * 1000
+    y = make(dtype="f16")(bp.asarray(x, dtype="f16"))
+
+    np.testing.assert_allclose(y, make(dtype="f64")(x), atol=4e-3)
+
+
 def test_gradients_of_a_decoder_block_are_central_differences() -> None:
     """By all three attentions' weights, with tokens of an encoder of another length."""
     block = nn.TransformerBlock(6, 3, causal=True, cross=True, dtype=F64)

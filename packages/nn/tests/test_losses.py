@@ -119,6 +119,11 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a reduction": (lambda: nn.mse(X, Y, reduction="average"), "'average'; it is 'mean', 'sum'"),
     "labels of ctc": (lambda: nn.ctc(X, LABELS), r"\[n, time, classes\] and \[n, label\]"),
     "a temperature": (lambda: nn.info_nce(X, Y, temperature=0.0), "temperature is 0.0"),
+    "a metric of a column": (
+        lambda: nn.mean_absolute_error(np.ones((4, 1)), np.ones(4)),
+        r"float64\[4, 1\] and targets float64\[4\]; they are numbers, of one shape",
+    ),
+    "a metric of one class": (lambda: nn.accuracy(np.ones(4), np.ones(4)), "targets float64"),
     "pairs": (lambda: nn.info_nce(X, Y[:2]), r"f64\[4,3\] beside f64\[2,3\]"),
 }
 

@@ -75,6 +75,24 @@ def test_state_can_be_made_before_a_step_and_moved(name: str) -> None:
     assert list(follower.cells()) == list(optimizer.cells())
 
 
+@pytest.mark.parametrize("name", KINDS)
+def test_half_types_are_updated_in_f32(name: str) -> None:
+    """Slots are f32, squares of small gradients do not vanish: the step is that of f32, rounded."""
+    layers = [nn.Linear(3, 2, dtype=dtype) for dtype in ("f16", "f32")]
+    layers[1].weight, layers[1].bias = (
+        ops.cast(v, "f32") for v in (layers[0].weight, layers[0].bias)
+    )
+    for layer in layers:
+        optimizer = KINDS[name]()
+        dtype = layer.weight.dtype
+        optimizer.update(
+            {c: bp.asarray(1e-5 * X[:3, :2], dtype=dtype) for c in [layer.cell("weight")]}
+        )
+        assert {c.type.dtype for n, c in optimizer.cells().items() if "weight" in n} <= {"f32"}
+
+    np.testing.assert_allclose(layers[0].weight, layers[1].weight, atol=1e-3)
+
+
 def test_a_pickled_pair_goes_on() -> None:
     """Slots stay with their weights."""
     pair = model_of(), nn.AdamW(schedules.cosine(0.1, 10), groups=[nn.Group("bias", rate=0.5)])
@@ -228,6 +246,25 @@ def test_a_compiled_step_takes_rows_and_no_table() -> None:
     assert step_in_rows(1) == [(3, 2)]
     assert step_in_rows(2) == [(3, 2), (3, 2)]
     assert step_in_rows(1, scale=0.1) == [(3, 2)]
+
+
+def test_a_native_step_writes_the_rows_in_place() -> None:
+    """The program has no tensor of its own that is as large as the table."""
+    pytest.importorskip("byparts_kernels_native", reason="kernels-native is not installed")
+    table, optimizer = nn.Embedding(5000, 4), nn.SGD(0.1)
+
+    @bp.compile(backends=("native", "numpy"))
+    def step(words: Any) -> Any:
+        loss, gradients = bp.value_and_grad(lambda t: ops.sum(t(words)))(table)
+        optimizer.update(gradients)
+        return loss
+
+    before = table.weight.numpy().copy()
+    step(bp.asarray(np.array([7, 9, 7])))
+    moved = np.flatnonzero((table.weight.numpy() != before).any(1))
+
+    assert moved.tolist() == [7, 9]
+    assert step.programs[0].plan.arena_bytes < 5000
 
 
 def test_a_table_that_is_multiplied_has_no_rows() -> None:

@@ -159,6 +159,7 @@ if TYPE_CHECKING:
 if not TYPE_CHECKING:
     __all__ = lazy_names(
         __name__,
+        checked=True,
         **{
             "attention": "Cache MultiHeadAttention",
             "average": "Average",

@@ -74,9 +74,10 @@ class Module:
         changed()
 
     def __getattr__(self, name: str) -> Any:
-        cell = self.__dict__.get("_cells", {}).get(name)
-        if cell is None:
-            raise AttributeError(f"{type(self).__name__} has no field {name!r}")
+        try:
+            cell = self.__dict__["_cells"][name]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__} has no field {name!r}") from None
         return cell.value
 
     def __delattr__(self, name: str) -> None:

@@ -17,6 +17,7 @@ from byparts_graph_ir import GraphError, ShapeError, TensorType, Value
 from byparts_nn.initialize import Draw, ones
 from byparts_nn.module import Module
 from byparts_nn.parameter import Parameter, size
+from byparts_opset.half import widened
 
 
 class BatchNorm(Module):
@@ -112,8 +113,9 @@ class RMSNorm(Module):
     def __call__(self, x: Value) -> Value:
         """In the shape of x."""
         size(self.cell("weight"), (x.type.shape or ())[-1:])
-        square = ops.mean(ops.square(x), -1, keepdims=True)
-        y: Value = x * ops.rsqrt(square + self.epsilon) * self.weight
+        wide = widened(x)  # squares of 256 are too great for f16
+        square = ops.mean(ops.square(wide), -1, keepdims=True)
+        y: Value = ops.cast(wide * ops.rsqrt(square + self.epsilon), x.type.dtype) * self.weight
         return y
 
 
@@ -188,8 +190,9 @@ class InstanceNorm(Module):
 
 def _standard(x: Value, axes: tuple[int, ...], epsilon: float) -> Value:
     """x with mean 0 and variance 1 over these axes."""
-    middle = x - ops.mean(x, axes, keepdims=True)
-    return middle * ops.rsqrt(ops.mean(ops.square(middle), axes, keepdims=True) + epsilon)
+    middle = widened(x) - ops.mean(widened(x), axes, keepdims=True)
+    scale = ops.rsqrt(ops.mean(ops.square(middle), axes, keepdims=True) + epsilon)
+    return ops.cast(middle * scale, x.type.dtype)
 
 
 def _channels(name: str, x: Value) -> int:

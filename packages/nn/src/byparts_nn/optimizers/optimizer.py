@@ -22,6 +22,7 @@ from byparts_graph_ir import ArgumentError, TensorType, Value
 from byparts_nn.module import Module
 from byparts_nn.schedules import Schedule
 from byparts_nn.select import Where, chosen
+from byparts_opset.half import sum_dtype, widened
 
 Values = Sequence[Value]
 Slots = Mapping[str, Values]
@@ -44,7 +45,7 @@ class Group:
 
 
 class Optimizer(Module):
-    """Subclasses say which `slots` a weight has, and compute one `step`.
+    """Subclasses say which `slots` a weight has, and compute one `step`, in f32 for half types.
 
     Args:
         rate: how far a step goes: a number, or a schedule: a function of the number of steps before
@@ -78,12 +79,12 @@ class Optimizer(Module):
         self.count = self.count + 1
         self.follow(gradients)
         for (factor, decay), cells in self._grouped(gradients).items():
-            weights = [cell.value for cell in cells]
+            weights, ds = [widened(c.value) for c in cells], [widened(gradients[c]) for c in cells]
             slots = {n: [self._slots[c][n].value for c in cells] for n in self.slots}
             rate = self.rate if factor == 1 else self.rate * factor
-            new, news = self.step(weights, [gradients[c] for c in cells], slots, rate, decay)
+            new, news = self.step(weights, ds, slots, rate, decay)
             for i, cell in enumerate(cells):
-                cell.value = new[i]
+                cell.value = of_dtype(new[i], cell)
                 for name in self.slots:
                     self._slots[cell][name].value = news[name][i]
 
@@ -97,7 +98,7 @@ class Optimizer(Module):
         """Make the slots of weights, if they have none yet: before they are read from a file."""
         for cell in parameters_of(weights):
             if cell not in self._slots:
-                kind = TensorType(cell.type.dtype, cell.type.shape)
+                kind = TensorType(sum_dtype(cell.type.dtype), cell.type.shape)
                 self._slots[cell] = {name: Cell(kind) for name in self.slots}
 
     def parts(self) -> Iterator[tuple[str, Any]]:
@@ -120,9 +121,9 @@ def parameters_of(weights: Module | Iterable[Cell]) -> Iterable[Cell]:
     return weights.parameters().values() if isinstance(weights, Module) else weights
 
 
-def of_dtype(rate: Value, like: Value) -> Value:
-    """The rate, which is f32, in the dtype of a weight."""
-    return rate if rate.type.dtype == like.type.dtype else ops.cast(rate, like.type.dtype)
+def of_dtype(x: Value, like: Value | Cell) -> Value:
+    """x, a rate or a new weight, in the dtype of a weight."""
+    return ops.cast(x, like.type.dtype)
 
 
 def with_decay(weights: Values, gradients: Values, decay: float) -> list[Value]:
