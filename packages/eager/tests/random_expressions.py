@@ -266,12 +266,14 @@ def random_index(e: Expression, x: Any) -> tuple[Any, ...]:
         if what < 0.25 and size:
             items.append(int(e.rng.integers(-size, size)))
         elif what < 0.4 and size:
-            items.append(e.rng.integers(-size, size, int(e.rng.integers(1, 4))))
+            places = e.rng.integers(-size, size, int(e.rng.integers(1, 4)))
+            items.append(places.astype(e.pick(("i8", "i4", "i1"))))
         else:
             ends: list[Any] = [*range(-5, 6), *[None] * 6]
             items.append(slice(e.pick(ends), e.pick(ends), e.pick((None, 1, 2, -1, -2))))
     if e.rng.random() < 0.3:
-        items.insert(int(e.rng.integers(0, len(items) + 1)), None)
+        new = None if e.rng.random() < 0.8 else True
+        items.insert(int(e.rng.integers(0, len(items) + 1)), new)
     if e.rng.random() < 0.3:
         items.append(Ellipsis)
     return tuple(items)

@@ -1,6 +1,7 @@
 """Random functions of arrays with state, random numbers and control flow: eager = compiled.
 
     python packages/eager/tests/random_functions.py 2000 7     # how many, first seed
+    python packages/eager/tests/random_functions.py 500 7 gradients
 
 A function is a list of steps drawn from a seed; each step makes a value of values before.  It is
 called three times eagerly and three times compiled, each time with the state that the call before
@@ -162,11 +163,37 @@ def try_function(seed: int, **options: Any) -> None:
             assert same, f"seed {seed}, call {call}: {steps}\neager {a!r}\ncompiled {b!r}"
 
 
+def try_gradient(seed: int, **options: Any) -> None:
+    """Compare the gradients of one function, eager (every round recorded) and compiled (of loops).
+
+    Sums of the two have other orders, so they differ by rounding.
+
+    Raises:
+        AssertionError: they differ by more.
+    """
+    rng = np.random.default_rng(seed)
+    steps = random_steps(rng, int(rng.integers(1, 9)))
+
+    def loss(state: State) -> Callable[[Any], Any]:
+        return bp.value_and_grad(lambda x: bp.sum(run(steps, state, x) ** 2))
+
+    eager, compiled = State(seed), State(seed)
+    program = bp.compile(loss(compiled), **options)
+    for rows in (3, 5):
+        x = bp.asarray(rng.normal(0, 1, (rows, WIDTH)).astype("f4"))
+        wanted, found = loss(eager)(x)[1].numpy(), program(x)[1].numpy()
+        near = np.abs(wanted - found) <= 1e-5 * (1 + np.abs(wanted))
+        assert (near | (np.isnan(wanted) & np.isnan(found))).all(), (
+            f"seed {seed}: {steps}\neager {wanted!r}\ncompiled {found!r}"
+        )
+
+
 if __name__ == "__main__":
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    attempt = try_gradient if "gradients" in sys.argv else try_function
     for seed in range(first, first + int(sys.argv[1])):
         try:
-            try_function(seed)
+            attempt(seed)
         except Exception as error:
             raise AssertionError(f"seed {seed}") from error
     print(f"{sys.argv[1]} functions from seed {first} on: eager = compiled")

@@ -75,6 +75,22 @@ def test_traced_integers_take_what_arrays_take(name: str) -> None:
     np.testing.assert_array_equal(dx.numpy(), wanted.numpy())
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
+def test_integers_of_few_bits_index_long_axes(dtype: str) -> None:
+    """The size of the axis is more than they hold."""
+    x, i = np.arange(1000.0), np.array([1, 100, -2]).astype(dtype)
+    wanted = x[i]
+
+    assert bp.take(bp.asarray(x), bp.asarray(i)).numpy().tolist() == wanted.tolist()
+    assert bp.compile(lambda x, i: x[i])(x, i).numpy().tolist() == wanted.tolist()
+
+
+def test_true_is_a_mask_of_no_axes() -> None:
+    """As in NumPy, traced too."""
+    assert bp.asarray(X)[True].shape == (1, 2, 3, 4)
+    assert bp.compile(lambda x: x[True])(X).shape == (1, 2, 3, 4)
+
+
 def test_traced_integers_out_of_range_are_refused() -> None:
     """Also where the flat place would exist."""
     pick = bp.compile(lambda x, i: x[i, i])

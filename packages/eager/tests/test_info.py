@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,6 +39,17 @@ def test_methods_that_the_standard_asks_for() -> None:
     assert abs(-x[1, 1]) == x[1, 1]
     assert complex(x[0, 1]) == 1 + 0j
     assert x[1:2, 2].__index__ is not None
+
+
+def test_code_for_any_namespace_is_traced() -> None:
+    """It asks arrays for their namespace and device."""
+
+    def shifted(x: Any) -> Any:
+        xp = x.__array_namespace__()
+        return xp.concat([x.to_device(x.device), xp.zeros((1,), dtype=x.dtype, device=x.device)])
+
+    assert bp.compile(shifted)(np.ones(2)).numpy().tolist() == [1, 1, 0]
+    assert shifted(bp.ones(2)).numpy().tolist() == [1, 1, 0]
 
 
 def test_an_extension_that_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

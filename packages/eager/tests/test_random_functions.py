@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from random_functions import State, try_function
+from random_functions import State, try_function, try_gradient
 
 import byparts_eager as bp
 
@@ -13,6 +13,11 @@ def test_random_functions_are_the_same_compiled(seed: int) -> None:
     """More by command: `python packages/eager/tests/random_functions.py 2000`."""
     for s in range(seed, seed + 20):
         try_function(s)
+
+
+@pytest.mark.parametrize("seed", range(200, 210))
+def test_gradients_of_random_functions_are_the_same_compiled(seed: int) -> None:
+    try_gradient(seed)
 
 
 def test_a_compiled_function_that_forgets_its_state_is_found(

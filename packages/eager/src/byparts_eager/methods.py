@@ -23,6 +23,20 @@ def array_namespace(self: Any, *, api_version: Optional[str] = None) -> ModuleTy
     return namespace(api_version)
 
 
+def device(self: Any) -> str:
+    """The device that code for any namespace makes arrays on while it is traced."""
+    return "numpy"
+
+
+def to_device(self: Any, device: str, /, *, stream: None = None) -> Any:
+    """A traced value itself: it has no data to move."""
+    return self
+
+
 for _class in (Array, Traced, TracedInput):
     _methods: Any = _class
     _methods.__array_ufunc__, _methods.__array_namespace__ = array_ufunc, array_namespace
+for _class in (Traced, TracedInput):
+    _methods = _class
+    _methods.device, _methods.to_device = property(device), to_device
+    _methods.__setitem__ = Array.__setitem__

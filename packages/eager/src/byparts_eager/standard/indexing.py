@@ -132,12 +132,17 @@ def _from_front(indices: Any, x: Any, axis: int) -> Any:
         places = indices.numpy()
         if not (places < 0).any():
             return indices
-        return asarray(np.where(places < 0, places + x.shape[axis], places), device=indices.device)
-    size = x.shape[axis]
+        wide = places.astype(np.int64)  # the size may be more than i8 holds
+        return beside(np.where(places < 0, wide + x.shape[axis], wide), indices)
+    if indices.type.dtype not in INTEGERS - {"u8"}:
+        return indices
+    indices, size = ops.cast(indices, "i64"), x.shape[axis]
     if not isinstance(size, int):
-        size = ops.cast(ops.count_like(x, (axis,)), indices.type.dtype)
+        size = ops.cast(ops.count_like(x, (axis,)), "i64")
     return ops.select(ops.less(indices, 0), ops.add(indices, size), indices)
 
 
 def _as_index(item: Any, x: Value) -> Any:
-    return item if isinstance(item, (*_BASIC, Value)) else beside(np.asarray(item), x)
+    if isinstance(item, (*_BASIC, Value)) and not isinstance(item, bool):
+        return item
+    return beside(np.asarray(item), x)
