@@ -13,7 +13,6 @@ import byparts_opset as ops
 from byparts_autodiff import check_gradient, gradients
 from byparts_graph_ir import Backend, GraphError, Value
 from byparts_linalg.factor import Qr
-from byparts_linalg.spectral import Svd
 from byparts_opset.evaluate import evaluate
 
 sizes = st.tuples(st.integers(0, 4), st.integers(0, 4))
@@ -143,11 +142,6 @@ def test_values_of_equal_size_have_a_gradient() -> None:
     graph = graph_of(lambda a: gradients(squares(a), a), np.eye(3))
 
     np.testing.assert_allclose(evaluate(graph, np.eye(3))[0], 2 * np.eye(3), atol=1e-12)
-
-
-def test_who_reads_no_vectors_computes_none() -> None:
-    assert Svd().narrow([1]) == (Svd(False), (0,), (1,))
-    assert Svd().narrow([0, 1]) is None
 
 
 def _eye_like(q: Array) -> Array:

@@ -132,6 +132,7 @@ def _both(f: Callable[..., Value]) -> Callable[..., Value]:
             (0, 2),
             r"fft: a transform takes at least one point, got f64\[0,2\] along axis 0",
         ),
+        (fft.fftshift, (3, 4), "fftshift: takes .*; .* real=True says that x is no pairs"),
         (fft.irfft, (1, 2), "irfft: size is 0; it gives at least one number"),
         (partial(fft.fft, axis=1), (3, 2), "fft: axis 1 is out of range for rank 1"),
         (_both(fft.rfft), (3,), "rfft: norm is 'both'; it is 'backward', 'ortho'"),

@@ -56,6 +56,14 @@ def test_products_are_those_of_numpy(
     np.testing.assert_array_equal(computed(ours, *arrays)[0], numpys(*arrays))
 
 
+def test_a_trace_may_be_added_in_another_dtype() -> None:
+    a = np.full((300, 300), 1, np.int8)
+
+    (y,) = computed(partial(linalg.trace, dtype="i64"), a)
+
+    assert y == 300 and y.dtype == np.int64
+
+
 @pytest.mark.parametrize("offset", range(-4, 6))
 def test_diagonals(offset: int) -> None:
     a = _whole(2, 3, 4)

@@ -191,7 +191,8 @@ def pairs(name: str, x: TensorType) -> tuple[Dimension, ...]:
     assert shape is not None, "infer sees known ranks"
     if not shape or (isinstance(shape[-1], int) and shape[-1] != 2):
         raise ShapeError(
-            f"{name}: takes complex numbers as pairs [..., 2], got {x}; fft.pair(x) makes them of x"
+            f"{name}: takes complex numbers as pairs [..., 2], got {x}; fft.pair(x) makes them of "
+            + ("x, and real=True says that x is no pairs" if "shift" in name else "x")
         )
     return shape[:-1]
 

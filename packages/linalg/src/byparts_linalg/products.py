@@ -115,9 +115,10 @@ def diagonal(a: Value, *, offset: int = 0) -> Value:
     return ops.getitem(flat, (..., slice(start, start + count * (columns + 1), columns + 1)))
 
 
-def trace(a: Value, *, offset: int = 0) -> Value:
-    """The sums of the elements [i, i + offset] of matrices [..., m, n]: [...]."""
-    return ops.sum(diagonal(a, offset=offset), -1)
+def trace(a: Value, *, offset: int = 0, dtype: str | None = None) -> Value:
+    """The sums of the elements [i, i + offset] of matrices [..., m, n]: [...], added in `dtype`."""
+    elements = diagonal(a, offset=offset)
+    return ops.sum(elements if dtype is None else ops.cast(elements, dtype), -1)
 
 
 def _check_matrices(name: str, a: Value) -> tuple[int | str | None, int | str | None]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 import byparts_opset as ops
-from byparts_graph_ir import Node, Op, TensorType, Types, Value
+from byparts_graph_ir import Node, TensorType, Types, Value
 from byparts_linalg.factor import Qr
 from byparts_linalg.matrices import (
     Arrays,
@@ -69,9 +69,6 @@ class Eigh(OfMatrices):
             middle = middle + product(v, _inverse_gaps(w) * product(v, dv, transpose_a=True))
         return (symmetric(product(middle, v, transpose_b=True)),)
 
-    def narrow(self, wanted: Sequence[int]) -> tuple[Op, tuple[int, ...], tuple[int, ...]] | None:
-        return (Eigh(False), (0,), (0,)) if self.vectors and 1 not in wanted else None
-
 
 class Svd(OfMatrices):
     """u, s, vh with a = u diag(s) vh: a [..., m, n], s [..., k], u [..., m, k], vh [..., k, n].
@@ -109,10 +106,6 @@ class Svd(OfMatrices):
             u, _, vh = Svd().outputs_of(a)
             return (product(u * columns(dys[0]), vh),)
         return (_of_svd(a, node.outputs, dys),)
-
-    def narrow(self, wanted: Sequence[int]) -> tuple[Op, tuple[int, ...], tuple[int, ...]] | None:
-        alone = self.vectors and list(wanted) == [1]
-        return (Svd(False), (0,), (1,)) if alone else None
 
 
 def _of_svd(a: Value, outputs: Sequence[Value], dys: Sequence[Value]) -> Value:

@@ -20,6 +20,7 @@ from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 from byparts_linalg import factor, spectral
 from byparts_linalg.matrices import transposed
+from byparts_linalg.triangle import Triangle, tril
 from byparts_tf_files.shape import Dims
 
 
@@ -37,6 +38,18 @@ def _reciprocal_gaps(values: Tensor) -> Tensor:
     gaps = values[..., None, :] - values[..., :, None]
     one = zeros_like(values) + 1
     return matrix_set_diag(1 / matrix_set_diag(gaps, one), zeros_like(values))
+
+
+def _values(a: Value) -> Value:
+    """The eigenvalues of the symmetric matrices with these lower triangles."""
+    return spectral.eigvalsh(tril(a) + transposed(Triangle(diagonal=0.0)(a)))
+
+
+def _values_shape(inputs: Sequence[Tensor]) -> Dims:
+    return _eigen_shapes(inputs)[0]
+
+
+EIGENVALUES = Kind("SelfAdjointEigV2", _values, host=np.linalg.eigvalsh, shape=_values_shape)
 
 
 def _of_eigen(op: Operation, dvalues: Tensor, dvectors: Tensor) -> list[Tensor]:
@@ -58,7 +71,7 @@ def self_adjoint_eig(tensor: TensorLike, name: Optional[str] = None) -> tuple[Te
 @symbol("self_adjoint_eigvals", "linalg.eigvalsh")
 def self_adjoint_eigvals(tensor: TensorLike, name: Optional[str] = None) -> Tensor:
     """The eigenvalues of symmetric matrices, ascending."""
-    return self_adjoint_eig(tensor, name)[0]
+    return EIGENVALUES(matrices(tensor), name=name)
 
 
 def _svd_shapes(inputs: Sequence[Tensor], *, full: bool) -> list[Dims]:
@@ -84,6 +97,17 @@ def _svd_on_host(a: Any, full: bool) -> tuple[Any, Any, Any]:
 SVD = Kind("Svd", _svd, host=_svd_on_host, shape=_svd_shapes, dtype=alike(3))
 
 
+def _sizes_on_host(a: Any) -> Any:
+    return np.linalg.svd(a, compute_uv=False)
+
+
+def _sizes_shape(inputs: Sequence[Tensor]) -> Dims:
+    return _svd_shapes(inputs, full=False)[0]
+
+
+SIZES = Kind("Svd", spectral.svdvals, host=_sizes_on_host, shape=_sizes_shape)
+
+
 @symbol("svd", "linalg.svd")
 def svd(
     tensor: TensorLike,
@@ -93,12 +117,13 @@ def svd(
 ) -> Any:
     """s, u, v with tensor = u diag(s) v^T, s descending; `s` alone without `compute_uv`.
 
-    Signs of the vectors are LAPACK's; TensorFlow's are those of Eigen's Jacobi turns.  No gradient
-    passes where `full_matrices`.
+    Signs of the vectors are those of byparts-linalg; TensorFlow's are those of Eigen's Jacobi
+    turns.  No gradient passes through columns that `full_matrices` adds.
     """
     x = matrices(tensor, square=False)
-    s, u, v = SVD.outputs(x, name=name, full=bool(full_matrices and compute_uv))
-    return (s, u, v) if compute_uv else s
+    if not compute_uv:
+        return SIZES(x, name=name)
+    return SVD.outputs(x, name=name, full=bool(full_matrices))
 
 
 def _qr_shapes(inputs: Sequence[Tensor], *, complete: bool) -> list[Dims]:
