@@ -153,4 +153,4 @@ def _value(kind: str, field: str) -> Any:
     if not _NUMBER.fullmatch(field):
         return None
     value, is_word = float(field), "n" in field.lower()  # inf, nan
-    return value if is_word or abs(value) <= np.finfo(_DTYPES[kind]).max else None
+    return value if is_word or abs(value) <= float(np.finfo(_DTYPES[kind]).max) else None
