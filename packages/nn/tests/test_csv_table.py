@@ -59,6 +59,8 @@ def test_kinds_are_asked_for(tmp_path: Path) -> None:
         ("a\n9223372036854775808\n", {"a": "i64"}, "whole number of 64 bits"),
         ("a\n1_0.5\n", {"a": "f32"}, "t.csv:2: column 'a' has '1_0.5'; expected a number"),
         ("a\n0x10\n", {"a": "f64"}, "t.csv:2: column 'a' has '0x10'"),
+        ("a\n1e39\n", {"a": "f32"}, "t.csv:2: column 'a' has '1e39'; expected a number"),
+        ("a\n1e999\n", {"a": "f64"}, "t.csv:2: column 'a' has '1e999'; expected a number"),
         ('a,b\n1,""\n', {"b": "f32"}, "column 'b' has ''; expected a number, give missing="),
         ("a\nmaybe\n", {"a": "bool"}, "column 'a' has 'maybe'; expected 0 or 1"),
         ('a\n"1\n2\n3\n', None, "t.csv:2: unexpected end of data"),
@@ -79,6 +81,15 @@ def test_a_kind_that_is_none(tmp_path: Path) -> None:
     """The error lists the kinds."""
     with pytest.raises(ArgumentError, match="column 'a' is 'int'; known are f32, f64, i64, bool"):
         table(tmp_path, "a\n1\n", {"a": "int"})
+    with pytest.raises(ArgumentError, match="has a fraction for column 'a', which is i64"):
+        table(tmp_path, "a\n\n1\n", {"a": "i64"}, missing={"a": 0.5})
+
+
+def test_infinities_and_nan_are_numbers(tmp_path: Path) -> None:
+    """Spelled out they are meant."""
+    column = table(tmp_path, "a\n-inf\nNaN\nInfinity\n")["a"]
+
+    assert column.dtype == np.float32 and str(column.tolist()) == "[-inf, nan, inf]"
 
 
 @given(text=st.text(alphabet='a1.,"\n\r\x00;-e', max_size=40))

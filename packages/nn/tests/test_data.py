@@ -212,6 +212,38 @@ def test_dictionaries_of_a_data_set() -> None:
         next(Data(Rows()).columns("image").batch(1).epoch(0))
 
 
+def test_rows_that_are_read_at_once() -> None:
+    """A data set that reads many rows at once, as Hugging Face's, is asked once for a batch."""
+    asked: list[list[int]] = []
+
+    class Rows:
+        def __len__(self) -> int:
+            return 6
+
+        def __getitem__(self, index: int) -> dict[str, int]:
+            raise AssertionError("one at a time")
+
+        def __getitems__(self, numbers: list[int]) -> list[dict[str, int]]:
+            asked.append(numbers)
+            return [{"n": number} for number in numbers]
+
+    rest, held = Data(Rows()).columns("n").split(0.5)
+
+    assert sorted(chain(*seen(rest.batch(3)), *seen(held.batch(3)))) == list(range(6))
+    assert [len(numbers) for numbers in asked] == [3, 3]
+
+
+def test_data_of_pytorch() -> None:
+    """A data set of tensors is a sequence of samples, its loader a stream of batches."""
+    torch = pytest.importorskip("torch", exc_type=ImportError)
+    pairs = torch.utils.data.TensorDataset(torch.arange(6.0), torch.arange(6))
+    ((x, t),) = Data(pairs).batch(6).epoch(0)
+    batches = list(Data(torch.utils.data.DataLoader(pairs, batch_size=4)).epoch(0))
+
+    assert x.tolist() == t.tolist() == list(range(6)) and x.dtype == np.float32
+    assert [[len(x), len(t)] for x, t in batches] == [[4, 4], [2, 2]]
+
+
 def test_lines_of_a_text(tmp_path: Path) -> None:
     """Lines are read where they stand; what is no text is an error with its line."""
     path = tmp_path / "a.txt"

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ import byparts_opset as ops
 from byparts_graph_ir import ArgumentError, FormatError, GraphError, ShapeError
 from byparts_graph_ir.errors import PartError
 from byparts_nn import SGD, Adam, Average
+from byparts_nn.calls import init
+from byparts_nn.checkpoint import Progress, load_checkpoint, save_checkpoint
 from byparts_nn.data import Data, digits
 from byparts_nn.dropout import Dropout
 from byparts_nn.evaluate import evaluate, predict
@@ -38,7 +41,8 @@ from byparts_nn.metrics import accuracy, mean_absolute_error, perplexity
 from byparts_nn.normalize import BatchNorm
 from byparts_nn.parameter import seed
 from byparts_nn.sequential import Sequential
-from byparts_nn.weights import arrays_of
+from byparts_nn.weights import arrays_of, cells_of
+from byparts_weights import save as save_arrays
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((50, 6)).astype("f4")
@@ -162,17 +166,67 @@ def test_a_checkpoint_that_is_there_is_not_replaced_unasked(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("ending", ["npz", "safetensors"])
 def test_a_damaged_checkpoint_is_refused_by_name(tmp_path: Path, ending: str) -> None:
-    """A byte that changed anywhere is found; the file stays, and the model is as it was."""
+    """The file stays, and so does the model."""
     path = tmp_path / f"run.{ending}"
     trained(epochs=1, checkpoint=path)
-    good = path.read_bytes()
-    for place in (0.3, 0.5, 0.7, 0.9):
+    bad = bytearray(path.read_bytes())
+    bad[-300] ^= 0x10
+    path.write_bytes(bad)
+    model, optimizer = network(), Adam(1e-2)
+    optimizer.follow(init(model, X))
+    before = arrays_of(cells_of(model, optimizer))
+
+    with pytest.raises(FormatError, match=rf"run\.{ending}"):
+        load_checkpoint(str(path), cells_of(model, optimizer), History(), {})
+    after = arrays_of(cells_of(model, optimizer))
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+    with pytest.raises(FormatError, match=rf"run\.{ending}"):
+        trained(epochs=2, checkpoint=path, resume=True)
+    assert path.read_bytes() == bad
+
+
+@pytest.mark.parametrize("ending", ["npz", "safetensors"])
+def test_no_changed_byte_changes_what_is_loaded(tmp_path: Path, ending: str) -> None:
+    """A bit that flips anywhere is refused, or decides nothing, as the time in an archive."""
+    path = tmp_path / f"run.{ending}"
+    model = Linear(3, 2)
+    cells = cells_of(model)
+    history = history_of_two_steps()
+    save_checkpoint(str(path), cells, Progress(1, 2, 3.0, 4, 5.0), history, {"batch": 8})
+    good, saved = path.read_bytes(), arrays_of(cells)
+    refused = 0
+    for place in range(0, len(good), 3):
         bad = bytearray(good)
-        bad[int(len(bad) * place)] ^= 0x10
+        bad[place] ^= 1 << place % 8
         path.write_bytes(bad)
-        with pytest.raises(FormatError, match=rf"run\.{ending}"):
-            trained(epochs=2, checkpoint=path, resume=True)
-        assert path.read_bytes() == bad
+        loaded = History()
+        try:
+            progress = load_checkpoint(str(path), cells, loaded, {"batch": 8})
+        except GraphError:
+            refused += 1
+            continue
+        assert vars(progress) == vars(Progress(1, 2, 3.0, 4, 5.0))
+        assert (loaded.rows, loaded.losses) == (history.rows, history.losses)
+        assert all(np.array_equal(a, saved[name]) for name, a in arrays_of(cells).items())
+    assert refused > 0.5 * len(good) / 3
+
+
+def test_a_file_made_to_look_like_a_checkpoint_is_refused(tmp_path: Path) -> None:
+    """A right checksum in front of something else is no `KeyError` somewhere inside."""
+    path, text = tmp_path / "run.npz", b'{"progress": {"epochs": 3}}'
+    state = f"{zlib.crc32(text):08x}".encode() + text
+    save_arrays(path, {"fit.state": np.frombuffer(state, np.uint8), "fit.losses": np.zeros(1)})
+
+    with pytest.raises(
+        FormatError, match=r"run\.npz: 'fit.state' is nothing that fit writes: TypeError"
+    ):
+        load_checkpoint(str(path), {}, History(), {})
+
+
+def history_of_two_steps() -> History:
+    history = History()
+    history.losses, history.rows = [0.5, 0.25], [{"epoch": 1, "loss": 0.375}]
+    return history
 
 
 def test_a_checkpoint_of_other_data_or_another_model_is_refused(tmp_path: Path) -> None:

@@ -69,7 +69,8 @@ def save_checkpoint(
         "facts": dict(facts),
         "checksums": {name: _checksum(array) for name, array in arrays.items()},
     }
-    arrays[_STATE] = np.frombuffer(json.dumps(state).encode(), np.uint8)
+    text = json.dumps(state).encode()
+    arrays[_STATE] = np.frombuffer(f"{zlib.crc32(text):08x}".encode() + text, np.uint8)
     save(path, arrays)
 
 
@@ -106,18 +107,25 @@ def load_checkpoint(
 
 
 def _state(path: str, arrays: dict[str, Any]) -> dict[str, Any]:
+    """Take the state out of the arrays: a checksum of eight digits, and JSON."""
     if _STATE not in arrays or _LOSSES not in arrays:
         raise FormatError(f"{path} is no checkpoint of a training: it has no {_STATE!r}")
+    data: bytes = arrays.pop(_STATE).tobytes()
+    if data[:8] != f"{zlib.crc32(data[8:]):08x}".encode():
+        raise FormatError(f"{path} is damaged: array {_STATE!r} is not what was saved")
     try:
-        state = json.loads(arrays.pop(_STATE).tobytes())
-        keys = {"progress", "rows", "facts", "checksums"}
-        if not keys <= set(state):
-            raise ValueError(f"no {', '.join(keys - set(state))}")
-    except (ValueError, TypeError) as error:
-        raise FormatError(f"{path} is damaged: {_STATE!r}: {error}") from error
-    result: dict[str, Any] = state
-    return result
+        state: dict[str, Any] = json.loads(data[8:])
+        Progress(**state["progress"]), dict(state["checksums"]), dict(state["facts"]), state["rows"]
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise FormatError(f"{path}: {_STATE!r} is nothing that fit writes: {what:.80}") from error
+    return state
 
 
 def _checksum(array: Any) -> int:
-    return zlib.crc32(np.ascontiguousarray(array).tobytes())
+    """A number that another dtype, another shape, or another byte would change."""
+    return zlib.crc32(np.ascontiguousarray(array).tobytes(), zlib.crc32(_kind(array).encode()))
+
+
+def _kind(array: Any) -> str:
+    return f"{array.dtype.name}{array.shape}"

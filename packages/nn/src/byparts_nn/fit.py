@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from itertools import islice
 from os import PathLike
 from typing import Any, Optional, Union
@@ -239,8 +240,11 @@ class _Training:
     def _save(self) -> None:
         if self.checkpoint is None:
             return
-        facts = self.data.describe()
-        save_checkpoint(self.checkpoint, self.step.cells(), self.progress, self.history, facts)
+        progress, facts = self.progress, self.data.describe()
+        if progress.batch:  # else an epoch has not begun
+            seconds = progress.seconds + time.perf_counter() - self._began
+            progress = replace(progress, seconds=seconds)
+        save_checkpoint(self.checkpoint, self.step.cells(), progress, self.history, facts)
         self._tell(CheckpointSaved(self.checkpoint))
 
     def _tell(self, event: Event) -> None:

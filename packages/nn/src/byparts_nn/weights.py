@@ -19,8 +19,11 @@ import numpy as np
 from byparts_eager import Cell
 from byparts_graph_ir import ArgumentError, FormatError, GraphError
 from byparts_nn.module import Module
-from byparts_nn.torch_names import Named, Rename, as_ours, renamed
 from byparts_weights import load as load_arrays, save as save_arrays
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from byparts_nn.torch_names import Named, Rename
 
 Path = Union[str, PathLike[str]]
 
@@ -109,6 +112,8 @@ def load(
         raise FormatError(_how_to_convert(name))
     if layout not in ("auto", "byparts", "torch"):
         raise ArgumentError(f"load: layout={layout!r:.60} is none of 'auto', 'byparts', 'torch'")
+    from byparts_nn.torch_names import as_ours, renamed  # loads layers that a model need not have
+
     arrays = load_arrays(name)
     ours = arrays.pop(_FORMAT, None) is not None
     arrays, cells = renamed(arrays, rename), cells_of(model, optimizer)

@@ -58,6 +58,9 @@ def read_csv(
         if kind not in KINDS:
             known = ", ".join(KINDS)
             raise ArgumentError(f"read_csv: column {column!r} is {kind!r:.60}; known are {known}")
+        if kind == "i64" and (missing or {}).get(column, 0) % 1:
+            what = f"missing={missing!r:.60} has a fraction for column {column!r}"
+            raise ArgumentError(f"read_csv: {what}, which is i64")
     with open(name, encoding=encoding, newline="") as file:
         rows = _rows(name, file, delimiter)
         _, heading = next(rows, (0, []))
@@ -147,4 +150,7 @@ def _value(kind: str, field: str) -> Any:
         return int(field) if _is_whole(field) else None
     if kind == "bool":
         return _BOOLS.get(field.lower())
-    return float(field) if _NUMBER.fullmatch(field) else None
+    if not _NUMBER.fullmatch(field):
+        return None
+    value, is_word = float(field), "n" in field.lower()  # inf, nan
+    return value if is_word or abs(value) <= float(np.finfo(_DTYPES[kind]).max) else None

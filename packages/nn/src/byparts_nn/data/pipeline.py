@@ -19,7 +19,6 @@ import numpy as np
 
 from byparts_graph_ir import ArgumentError, GraphError
 from byparts_nn.data.order import Group, Member, generator, groups, shuffled_stream, slices
-from byparts_nn.data.prefetch import in_processes, in_threads
 from byparts_nn.data.recipe import Augment, Columns, Recipe
 from byparts_nn.data.samples import Array, Pads, Sample
 from byparts_nn.data.sources import Items, Stream, source_of
@@ -167,12 +166,14 @@ class Data:
         for _ in range(skip):
             next(plan, None)
         calls = ((number, group) for group in plan)
+        if not options.ahead:
+            return (recipe(*call) for call in calls)
+        from byparts_nn.data.prefetch import in_processes, in_threads  # loads multiprocessing
+
         if options.processes:
             return in_processes(recipe, calls, options.ahead, options.processes)
-        if options.ahead:
-            threads = 1 if self.is_stream else options.threads
-            return in_threads(recipe, calls, options.ahead, threads)
-        return (recipe(*call) for call in calls)
+        threads = 1 if self.is_stream else options.threads
+        return in_threads(recipe, calls, options.ahead, threads)
 
     @property
     def is_stream(self) -> bool:

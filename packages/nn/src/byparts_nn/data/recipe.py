@@ -10,7 +10,8 @@ import numpy as np
 
 from byparts_graph_ir import GraphError
 from byparts_nn.data.order import Group, generator
-from byparts_nn.data.samples import Batch, Pads, Sample, as_sample, collated
+from byparts_nn.data.samples import Array, Batch, Pads, Sample, as_sample, collated
+from byparts_nn.data.sources import Items
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Recipe:
         if not self.sample_steps and self.pads is None and hasattr(self.source, "take"):
             batch: Any = self.source.take(group.numbers)
         else:
-            read = group.samples or [as_sample(self.source[int(i)]) for i in group.numbers]
+            read = group.samples or _read(self.source, group.numbers)
             numbered = zip(read, group.numbers, strict=True)
             samples = [self._changed(epoch, int(i), sample) for sample, i in numbered]
             batch = collated(samples, self.pads, self.width) if self.stacks else samples[0]
@@ -86,6 +87,12 @@ class Recipe:
             else:
                 sample = _changed(step, sample)
         return sample
+
+
+def _read(source: Any, numbers: Array) -> list[Sample]:
+    if isinstance(source, Items):
+        return source.many(numbers)
+    return [as_sample(source[number]) for number in numbers.tolist()]
 
 
 def _changed(step: Callable[..., Any], sample: Any) -> Sample:

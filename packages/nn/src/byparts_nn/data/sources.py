@@ -68,6 +68,15 @@ class Items:
     def __getitem__(self, index: int) -> Sample:
         return as_sample(self.items[int(index if self.indices is None else self.indices[index])])
 
+    def many(self, numbers: Array) -> list[Sample]:
+        """Several samples; at once where the sequence can, as a Hugging Face data set."""
+        own = numbers if self.indices is None else self.indices[numbers]
+        if isinstance(self.items, Items):
+            return self.items.many(own)
+        if hasattr(self.items, "__getitems__"):
+            return [as_sample(item) for item in self.items.__getitems__(own.tolist())]
+        return [as_sample(self.items[number]) for number in own.tolist()]
+
     def _take(self, indices: Array) -> Batch:
         assert self.indices is not None, "there are some"
         batch: Batch = self.items.take(self.indices[indices])
@@ -105,7 +114,8 @@ def source_of(data: object) -> Source:
     """The source that `data` means.
 
     Arrays, alone or in a tuple or a dictionary: `Arrays`.  Another thing with a length and items,
-    also a list of samples: `Items`.  A function or an iterator of samples: `Stream`.
+    also a list of samples: `Items`.  A function or an iterator of samples: `Stream`; one of
+    batches, if it has a `batch_size`, as loaders of other libraries have.
 
     Raises:
         ArgumentError: it is none of these.
@@ -122,7 +132,7 @@ def source_of(data: object) -> Source:
         if hasattr(data, "__len__") and hasattr(data, "__getitem__"):
             return Items(data)
         if callable(data) or isinstance(data, Iterable):
-            return Stream(data)
+            return Stream(data, batches=hasattr(data, "batch_size"))
     kinds = "arrays, a sequence of samples, or a function that gives an iterator of samples"
     raise ArgumentError(f"data: {type(data).__name__} {data!r:.60} is none of {kinds}")
 
