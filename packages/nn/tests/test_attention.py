@@ -29,6 +29,20 @@ def test_a_cache_gives_what_the_whole_sequence_gives(compiled: bool) -> None:
     assert int(cache.position) == 6
 
 
+def test_a_mask_is_an_array_of_numpy_too() -> None:
+    """One program serves every time; a token that may look at itself alone gets its own value."""
+    attend = nn.MultiHeadAttention(4, 2, dtype="f64")
+    call = bp.compile(lambda x, mask: attend(x, mask=mask))
+    for time in (3, 4, 6, 5):
+        x = numbers(2, time, 4)
+        mask: Any = np.eye(time, dtype=bool)
+        np.testing.assert_allclose(call(x, mask), attend(x, mask=mask), rtol=1e-9)
+        values = (x @ attend.weight + attend.bias)[:, :, 8:]
+        np.testing.assert_allclose(attend(x, mask=mask), attend.out(values), rtol=1e-9)
+
+    assert len(call.programs) == 2
+
+
 def test_a_cache_has_room_for_so_many_tokens() -> None:
     attend = nn.MultiHeadAttention(4, 2, dtype="f64")
     cache = attend.cache(1, 2)

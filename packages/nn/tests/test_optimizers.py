@@ -218,7 +218,7 @@ def test_a_row_is_updated_once_however_often_it_is_asked_for(compiled: bool) -> 
     np.testing.assert_array_equal(table.weight.numpy()[[0, 2, 3, 5]], before[[0, 2, 3, 5]])
 
 
-def step_in_rows(lookups: int, scale: float | None = None) -> list[Any]:
+def step_in_rows(lookups: int, scale: float | None = None, words: int = 3) -> list[Any]:
     """Shapes of what `rows_of` finds in the gradient of a table within a compiled step."""
     table, found = nn.Embedding(50, 2), list[Any]()
 
@@ -232,20 +232,22 @@ def step_in_rows(lookups: int, scale: float | None = None) -> list[Any]:
         return loss
 
     before = table.weight.numpy().copy()
-    bp.compile(step)(bp.asarray(np.array([[1, 4, 4]])))
+    bp.compile(step)(bp.asarray(np.array([([1, 4, 4] * 20)[:words]])))
     moved = before - table.weight.numpy()
-    length = np.sqrt(2 * lookups**2 * 5)  # of the gradient: of 1 in one row, of 2 in the other
-    each = 0.5 * lookups * (1 if scale is None else scale / length)
+    times = lookups * words / 3
+    length = np.sqrt(2 * times**2 * 5)  # of the gradient: of 1 in one row, of 2 in the other
+    each = 0.5 * times * (1 if scale is None else scale / length)
     np.testing.assert_allclose(moved[[1, 4]], [[each] * 2, [2 * each] * 2], rtol=1e-4)
     assert not np.delete(moved, [1, 4], 0).any()
     return found
 
 
 def test_a_compiled_step_takes_rows_and_no_table() -> None:
-    """Three rows of 50; of two lookups, and clipped, too."""
+    """Three rows of 50; of two lookups, and clipped, too; not where it asks for 60 of 50 rows."""
     assert step_in_rows(1) == [(3, 2)]
     assert step_in_rows(2) == [(3, 2), (3, 2)]
     assert step_in_rows(1, scale=0.1) == [(3, 2)]
+    assert step_in_rows(1, words=60) == []
 
 
 def test_a_native_step_writes_the_rows_in_place() -> None:

@@ -141,9 +141,9 @@ def _product(x: Value, weight: Value, bias: Value | None) -> Value:
 
 def _masked(q: Value, k: Value, v: Value, causal: bool, mask: Value) -> Value:
     """Attention with a mask; a row that sees nothing takes the mean of all values."""
-    d, (s, t) = q.type.dims[-1], (x.type.dims[-2] for x in (q, k))
     if causal:
+        s, t = (x.type.dims[-2] for x in (q, k))
         mask = ops.logical_and(mask, ops.constant(np.tri(s, t, dtype=bool)))
-    scores = ops.matmul(q, k, transpose_b=True) * d**-0.5
+    scores = ops.matmul(q, k, transpose_b=True) * float(known(q)[-1]) ** -0.5
     never = -3e4 if scores.type.dtype == "f16" else -1e30
     return ops.matmul(ops.softmax(ops.where(mask, scores, never)), v)

@@ -63,8 +63,10 @@ def called(call: Callable[..., Any]) -> Callable[..., Any]:
     def run(self: Module, *args: Any, **keywords: Any) -> Any:
         for x in args:
             if x.__class__ is np.ndarray:
-                args = tuple([asarray(a) if isinstance(a, np.ndarray) else a for a in args])
+                args = tuple(map(_array, args))
                 break
+        if keywords:
+            keywords = {name: _array(x) for name, x in keywords.items()}
         depends_on(self)
         try:
             if "_ready" not in self.__dict__ and not _here.finding:
@@ -78,6 +80,10 @@ def called(call: Callable[..., Any]) -> Callable[..., Any]:
         return result
 
     return run
+
+
+def _array(x: Any) -> Any:
+    return asarray(x) if isinstance(x, np.ndarray) else x
 
 
 def fit_shapes(

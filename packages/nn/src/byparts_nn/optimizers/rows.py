@@ -24,6 +24,8 @@ def rows_of(gradient: Value) -> Rows | None:
             return None
         if isinstance(node.op, ops.ScatterAdd) and not node.op.axis:
             indices, updates, like = node.inputs
+            if indices.type.static and like.type.static and indices.type.size >= like.type.dims[0]:
+                return None  # as many lookups as rows: the whole table is no more
             updates = updates if factor is None else updates * factor
             each = (like.type.shape or ())[1:]
             rows.append((ops.reshape(indices, -1), ops.reshape(updates, (-1, *each))))  # type: ignore[arg-type]  # the width of a table is known
