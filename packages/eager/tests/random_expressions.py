@@ -388,8 +388,6 @@ def _choose(e: Expression) -> None:
 def _bounds(e: Expression) -> None:
     x = e.of(NUMBERS)
     low, high = (e.number(x) if e.rng.random() < 0.8 else None for _ in "ab")
-    if low is not None and high is not None and low > high:
-        low, high = high, low
     if low is None and high is None:
         return
     wanted = np.clip(x.numpy(), low, high)
