@@ -65,3 +65,11 @@ def test_an_effect_happens_once_a_call(capsys: pytest.CaptureFixture[str]) -> No
     ops.print_value(bp.asarray([1.0, 2.0]), "seen")
 
     assert capsys.readouterr().out.count("seen") == 2
+
+
+def test_a_tuple_is_not_its_length_and_items() -> None:
+    x = bp.asarray([[1.0, 2.0]])
+    ops.transpose(x, (1, 0))
+
+    with pytest.raises(TypeError, match="permutation is int 2"):
+        ops.transpose(x, 2, 1, 0)  # type: ignore[call-arg]

@@ -114,7 +114,7 @@ def _add(key: list[Any], x: Any) -> bool:
             return False  # nan is not equal to itself
         key += (kind, x, copysign(1.0, x))
     elif kind is tuple:
-        key.append(len(x))
+        key += (kind, len(x))  # f(x, (1,)) is not f(x, 1, 1)
         return all([_add(key, item) for item in x])
     elif kind is slice:
         key.append(kind)
