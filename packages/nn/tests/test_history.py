@@ -53,6 +53,21 @@ def test_a_history_is_a_table(tmp_path: Path) -> None:
     assert str(History()) == "no epoch is done" and History().to_csv() == "\n"
 
 
+def test_a_training_that_went_on_may_have_more_columns() -> None:
+    """Epochs before have an empty place, in each form."""
+    history = history_of([2.0, 1.0])
+    history.rows[1]["val_loss"] = 1.5
+
+    assert history.to_csv() == "epoch,loss,val_loss\n1,2.0,\n2,1.0,1.5\n"
+    assert str(history) == "epoch  loss  val_loss\n    1     2          \n    2     1       1.5"
+    assert history._repr_html_().endswith(
+        "<tr><td>1</td><td>2</td><td></td></tr><tr><td>2</td><td>1</td><td>1.5</td></tr>"
+        "</tbody></table>"
+    )
+    assert str(history.column("val_loss")) == "[nan, 1.5]"
+    assert "val_loss: 1.5 after epoch 2" in history.svg()
+
+
 @pytest.mark.parametrize(
     ("value", "words"),
     [

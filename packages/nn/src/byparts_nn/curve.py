@@ -28,16 +28,18 @@ class Line(NamedTuple):
 
 def curves_svg(history: History) -> str:
     """The picture of a history: the losses, and below them the metrics, over epochs."""
-    rows, count = history.rows, max(len(history.rows), 1)
-    steps = len(history.losses)
+    count, steps = max(len(history.rows), 1), len(history.losses)
     every = [(count * (i + 1) / steps, loss) for i, loss in enumerate(history.losses)]
+    points = {
+        name: list(zip(history.column("epoch"), history.column(name), strict=True))
+        for name in history.columns
+    }
+    named = [name for name in ("loss", "val_loss") if name in points]
+    others = [name for name in points if name not in _PLAIN]
     lines = [Line("loss of a step", thinned(every), COLOURS[0], pale=True)]
-    names = list(rows[0]) if rows else []
-    for i, name in enumerate(n for n in ("loss", "val_loss") if n in names):
-        lines.append(Line(name, [(row["epoch"], row[name]) for row in rows], COLOURS[i]))
+    lines += [Line(name, points[name], COLOURS[i]) for i, name in enumerate(named)]
     metrics = [
-        Line(name, [(row["epoch"], row[name]) for row in rows], COLOURS[(i + 2) % len(COLOURS)])
-        for i, name in enumerate(n for n in names if n not in _PLAIN)
+        Line(name, points[name], COLOURS[(i + 2) % len(COLOURS)]) for i, name in enumerate(others)
     ]
     plots = [lines, metrics] if metrics else [lines]
     height = len(plots) * (TOP + HEIGHT + GAP)
@@ -89,14 +91,14 @@ def _plot(lines: Sequence[Line], epochs: int, place: int) -> Iterator[str]:
 
 def _drawn(line: Line, across: object, up: object) -> Iterator[str]:
     assert callable(across) and callable(up), "functions of a number"
-    points = [(across(x), up(y)) for x, y in line.points if math.isfinite(y)]
+    points = [(x, y) for x, y in line.points if math.isfinite(y)]
     if len(points) > 1:
-        path = "L".join(f"{x} {y}" for x, y in points)
+        path = "L".join(f"{across(x)} {up(y)}" for x, y in points)
         yield f'<path d="M{path}" {_look(line, False)}/>'
     if len(points) <= 60 and not line.pale:
-        for (x, y), (epoch, value) in zip(points, line.points, strict=False):
+        for epoch, value in points:
             tip = escape(f"{line.name}: {value:.6g} after epoch {epoch:.0f}")
-            place = f'cx="{x}" cy="{y}" r="3" fill="{line.colour}"'
+            place = f'cx="{across(epoch)}" cy="{up(value)}" r="3" fill="{line.colour}"'
             yield f"<circle {place}><title>{tip}</title></circle>"
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterator
 from html import escape
+from math import nan
 from os import PathLike
 from typing import Union
 
@@ -39,21 +40,26 @@ class History:
     def __getitem__(self, epoch: int) -> Row:
         return self.rows[epoch]
 
+    @property
+    def columns(self) -> list[str]:
+        """The names of all columns; a training that went on may have more than it began with."""
+        return list(dict.fromkeys(name for row in self.rows for name in row))
+
     def column(self, name: str) -> list[float]:
-        """The numbers of a column, one for each epoch.
+        """The numbers of a column, one for each epoch; NaN where an epoch has none.
 
         Raises:
             GraphError: there is no such column.
         """
-        if self.rows and name not in self.rows[0]:
-            there = ", ".join(self.rows[0])
+        if self.rows and name not in self.columns:
+            there = ", ".join(self.columns)
             raise GraphError(f"history: no column {name!r:.60}; there are {there}")
-        return [row[name] for row in self.rows]
+        return [row.get(name, nan) for row in self.rows]
 
     def to_csv(self, path: Union[str, PathLike[str], None] = None) -> str:
         """The table as CSV; written to a file too, if there is a path."""
         out = io.StringIO()
-        writer = csv.DictWriter(out, list(self.rows[0]) if self.rows else [], lineterminator="\n")
+        writer = csv.DictWriter(out, self.columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(self.rows)
         if path is not None:
@@ -69,21 +75,26 @@ class History:
         return self.svg()
 
     def _repr_html_(self) -> str:
-        names = list(self.rows[0]) if self.rows else []
-        head = "".join(f"<th>{escape(name)}</th>" for name in names)
-        body = "".join(
-            f"<tr>{''.join(f'<td>{shown(row[name])}</td>' for name in names)}</tr>"
-            for row in self.rows
+        head, *rows = (
+            "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
+            for tag, row in zip(["th", *["td"] * len(self.rows)], self._cells(), strict=True)
         )
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
         return f"{self.svg()}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
     def __str__(self) -> str:
         if not self.rows:
             return "no epoch is done"
-        cells = [list(self.rows[0]), *[[shown(v) for v in row.values()] for row in self.rows]]
+        cells = self._cells()
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = ["  ".join(c.rjust(w) for c, w in zip(row, widths, strict=True)) for row in cells]
         return "\n".join(lines)
+
+    def _cells(self) -> list[list[str]]:
+        """The table as text, the names first."""
+        names = self.columns
+        rows = [[shown(row[n]) if n in row else "" for n in names] for row in self.rows]
+        return [names, *rows]
 
     def __repr__(self) -> str:
         return f"History({len(self.rows)} epochs, {len(self.losses)} steps: {self.reason})"
