@@ -22,7 +22,7 @@ SAYS = {
     ),
     "bad-exit": ("broken", "SystemExit: wrong platform"),
     "bad-import": ("broken", "No module named 'not_installed_library'"),
-    "bad-new-api": ("incompatible", r"made for plugin API 1\.7, this IR has 1\.3: \w+"),
+    "bad-new-api": ("incompatible", r"made for plugin API 1\.7, this IR has 1\.4: \w+"),
     "bad-no-api": (
         "broken",
         r"bad_no_api does not define BYPARTS_API; write BYPARTS_API = \(1, 0\)",
@@ -31,7 +31,7 @@ SAYS = {
         "broken",
         "bad_none:make returns None; end it with return byparts_graph_ir.Backend",
     ),
-    "bad-old-api": ("incompatible", r"API 0\.9, this IR has 1\.3: pip install -U bad-old-api"),
+    "bad-old-api": ("incompatible", r"API 0\.9, this IR has 1\.4: pip install -U bad-old-api"),
     "bad-prints": ("ok", ""),
     "bad-raises": ("broken", "ValueError: boom"),
     "bad-record": ("broken", "must give hooks.Backend records, not 'numpy'"),

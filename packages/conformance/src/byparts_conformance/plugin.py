@@ -70,7 +70,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     elif "op" in names:
         ops = _chosen(config)
         if not _completely(config):  # what the op set means does not depend on a backend
-            ops = {name: op for name, op in ops.items() if op not in _tried_elsewhere()}
+            names = config.getoption("--byparts-backend")
+            there = {op for name in names for op in _tried_and_absent(config, name)[0]}
+            ops = {k: op for k, op in ops.items() if op in there and op not in _tried_elsewhere()}
         if metafunc.function.__name__ == "test_gradient":
             ops = {name: op for name, op in ops.items() if differentiable(op)}
         metafunc.parametrize("op", [pytest.param(op, id=name) for name, op in ops.items()])
