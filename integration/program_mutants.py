@@ -42,6 +42,8 @@ COUNTS = {
     **{f"source of {group}": 30 if recompiles(group) else 20 for group in GROUPS},
 }
 BACKENDS = ("native", "numpy")
+# Of larger programs where code is made: windows and their gradients are seldom in the others.
+_THEMES = ("", "networks", "gradients")
 # Batches of larger programs, on which source is tried that the first ones did not tell.
 _MORE_BATCHES, _MORE_COMPILED, _MORE_BY_GXX, _MORE_SIZE = 40, 12, 6, 6
 
@@ -93,7 +95,10 @@ def _more(compiled: bool, seed: int) -> list[Tries]:
     count = _MORE_COMPILED if compiled else _MORE_BATCHES
     if compiled and os.environ["BYPARTS_EMITTER"] == "c":
         count = _MORE_BY_GXX
-    more: list[Tries] = [*batches(backends, count, _MORE_SIZE, seed + 10_000, 24, watched=compiled)]
+    themes = _THEMES if compiled else ("",)
+    more: list[Tries] = [
+        *batches(backends, count, _MORE_SIZE, seed + 10_000, 24, watched=compiled, themes=themes)
+    ]
     return [*more, *named_batches(backends, 3, 2, seed)] if compiled else more
 
 
