@@ -21,6 +21,7 @@ from functools import cache, partial
 from pathlib import Path
 from random import Random
 
+from byparts_conformance.programs.ways import WAYS, way_of
 from mutation.named import named_batches
 from mutation.outcome import (
     STAGES,
@@ -96,8 +97,18 @@ def _more(compiled: bool, seed: int) -> list[Tries]:
     if compiled and os.environ["BYPARTS_EMITTER"] == "c":
         count = _MORE_BY_GXX
     themes = _THEMES if compiled else ("",)
+    ways = way_of if compiled else lambda number: WAYS[1 + number % (len(WAYS) - 1)]
     more: list[Tries] = [
-        *batches(backends, count, _MORE_SIZE, seed + 10_000, 24, watched=compiled, themes=themes)
+        *batches(
+            backends,
+            count,
+            _MORE_SIZE,
+            seed + 10_000,
+            24,
+            watched=compiled,
+            themes=themes,
+            ways=ways,
+        )
     ]
     return [*more, *named_batches(backends, 3, 2, seed)] if compiled else more
 

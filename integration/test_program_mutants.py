@@ -65,7 +65,7 @@ def test_programs_of_a_named_dimension_are_tried_as_a_batch(
 @pytest.mark.parametrize("way", ["guarded", "threads"])
 def test_watched_batches_are_right(tried: Sequence[Batch], way: str) -> None:
     """In memory where nobody may touch what lies around a value, and on threads."""
-    watched = replace(tried[0], **{way: True})
+    watched = replace(tried[0], guarded=way == "guarded", threads=way == "threads")
 
     assert in_child(watched.tried).bits == tried[0].tried().bits
 
