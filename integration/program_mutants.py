@@ -160,7 +160,7 @@ def _write(made: Sequence[Outcome], args: argparse.Namespace) -> None:
         f"them built together; {args.batches} builds where LLVM makes code, {args.batches // 3} "
         "where g++ does.  Source that they do not tell is tried on larger programs, up to "
         f"{_MORE_SIZE * _MORE_BATCHES:,} on NumPy; of lowering and emitters up to "
-        f"{_MORE_SIZE * _MORE_COMPILED}, compiled, a third of them by g++."
+        f"{_MORE_SIZE * _MORE_COMPILED} compiled by LLVM or {_MORE_SIZE * _MORE_BY_GXX} by g++."
     )
     text = page([explained(one) for one in made], programs, DRAWS)
     FILE.write_text(text, encoding="utf-8")
