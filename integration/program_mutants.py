@@ -21,6 +21,7 @@ from functools import cache, partial
 from pathlib import Path
 from random import Random
 
+from byparts_conformance.programs.ways import WAYS, way_of
 from mutation.named import named_batches
 from mutation.outcome import (
     STAGES,
@@ -42,6 +43,8 @@ COUNTS = {
     **{f"source of {group}": 30 if recompiles(group) else 20 for group in GROUPS},
 }
 BACKENDS = ("native", "numpy")
+# Of larger programs where code is made: windows and their gradients are seldom in the others.
+_THEMES = ("", "networks", "gradients")
 # Batches of larger programs, on which source is tried that the first ones did not tell.
 _MORE_BATCHES, _MORE_COMPILED, _MORE_BY_GXX, _MORE_SIZE = 40, 12, 6, 6
 
@@ -93,7 +96,20 @@ def _more(compiled: bool, seed: int) -> list[Tries]:
     count = _MORE_COMPILED if compiled else _MORE_BATCHES
     if compiled and os.environ["BYPARTS_EMITTER"] == "c":
         count = _MORE_BY_GXX
-    more: list[Tries] = [*batches(backends, count, _MORE_SIZE, seed + 10_000, 24, watched=compiled)]
+    themes = _THEMES if compiled else ("",)
+    ways = way_of if compiled else lambda number: WAYS[1 + number % (len(WAYS) - 1)]
+    more: list[Tries] = [
+        *batches(
+            backends,
+            count,
+            _MORE_SIZE,
+            seed + 10_000,
+            24,
+            watched=compiled,
+            themes=themes,
+            ways=ways,
+        )
+    ]
     return [*more, *named_batches(backends, 3, 2, seed)] if compiled else more
 
 
@@ -144,7 +160,7 @@ def _write(made: Sequence[Outcome], args: argparse.Namespace) -> None:
         f"them built together; {args.batches} builds where LLVM makes code, {args.batches // 3} "
         "where g++ does.  Source that they do not tell is tried on larger programs, up to "
         f"{_MORE_SIZE * _MORE_BATCHES:,} on NumPy; of lowering and emitters up to "
-        f"{_MORE_SIZE * _MORE_COMPILED}, compiled, a third of them by g++."
+        f"{_MORE_SIZE * _MORE_COMPILED} compiled by LLVM or {_MORE_SIZE * _MORE_BY_GXX} by g++."
     )
     text = page([explained(one) for one in made], programs, DRAWS)
     FILE.write_text(text, encoding="utf-8")

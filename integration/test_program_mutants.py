@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 
+from byparts_conformance.programs.named import NamedReport
+from mutation.named import NamedBatch
 from mutation.outcome import outcome_of_line, outcome_of_place, outcome_of_source, places
 from mutation.page import FILE, page, reasons
 from mutation.source import GROUPS, mutants_of
-from mutation.trying import Batch, batches, forget_kernels
+from mutation.trying import Batch, batches, forget_kernels, in_child
 
 pytest.importorskip("llvmlite")
 
@@ -45,6 +48,26 @@ def test_wrong_source_is_told(tried: Sequence[Batch]) -> None:
     (mutant,) = [m for m in mutants_of("passes", module) if m.text == "if old not in narrow:"][:1]
 
     assert outcome_of_source(mutant, tried).kind == "told"
+
+
+def test_programs_of_a_named_dimension_are_tried_as_a_batch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Right as they are; what is wrong with one tells."""
+    right = NamedBatch(("numpy",), 1, 0).tried()
+    wrong = NamedReport(failures=["seed 0, n = 3: wrong\n(%x: f32[n]) {"])
+    monkeypatch.setattr("mutation.named.named_campaign", lambda *_, **__: wrong)
+
+    assert not right.wrong and right.made
+    assert NamedBatch(("numpy",), 1, 0).tried().wrong == "program of names: seed 0, n = 3: wrong"
+
+
+@pytest.mark.parametrize("way", ["guarded", "threads"])
+def test_watched_batches_are_right(tried: Sequence[Batch], way: str) -> None:
+    """In memory where nobody may touch what lies around a value, and on threads."""
+    watched = replace(tried[0], guarded=way == "guarded", threads=way == "threads")
+
+    assert in_child(watched.tried).bits == tried[0].tried().bits
 
 
 def test_explanations_name_places_that_exist() -> None:

@@ -151,17 +151,21 @@ def batches(
     nodes: int,
     *,
     watched: bool = False,
+    themes: Sequence[str] = ("",),
+    ways: Callable[[int], Way] = way_of,
 ) -> list[Batch]:
     """Batches of programs of at most so many nodes: compiled, and right without a mutant.
 
+    Their themes take turns; `ways` says of a number how the batch is built.
     Where they are `watched`, a quarter has pages around its values that nobody may touch, and
     another one runs on threads.
     """
     made = []
     for number in range(count):
         first = seed + number * size
-        programs = [generate(s, nodes) for s in range(first, first + size)]
-        way = way_of(number)
+        theme = themes[number % len(themes)]
+        programs = [generate(s, nodes, theme) for s in range(first, first + size)]
+        way = ways(number)
         batch = Batch(programs, _wants(programs), way, way.build_options(backends, first))
         if watched and way is PLAIN:
             batch.guarded, batch.threads = number % 4 == 0, number % 4 == 2

@@ -124,7 +124,8 @@ def function(g: Growing) -> None:
         return
     name = g.any_of(_SMOOTH if g.plain else _FUNCTIONS)
     if name in _WITHIN_ONE:
-        inside = g.add(lambda: ops.clip(x, -0.875, 0.875))
+        most = 1.0 if g.not_finite else 0.875  # some are infinite at 1
+        inside = g.add(lambda: ops.clip(x, -most, most))
         if inside is not None:
             g.add(lambda: getattr(ops, name)(inside))
     elif name in ("log", "sqrt", "rsqrt", "log1p") and g.chance(0.7):
