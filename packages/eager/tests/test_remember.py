@@ -72,4 +72,36 @@ def test_a_tuple_is_not_its_length_and_items() -> None:
     ops.transpose(x, (1, 0))
 
     with pytest.raises(TypeError, match="permutation is int 2"):
-        ops.transpose(x, 2, 1, 0)  # type: ignore[call-arg]
+        ops.transpose(x, 2, 1, 0)  # type: ignore[call-arg, arg-type]
+
+
+def test_shapes_that_never_repeat_do_not_fill_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When much is known all is forgotten, and found again."""
+    from byparts_eager import kind, plan
+
+    monkeypatch.setattr(plan, "_MOST_PLANS", len(plan.plans) + 5)
+    for n in range(1, 40):
+        x: Any = bp.Array(np.full((n,), 2.0, np.float32))
+        total: Any = ops.sum(x * x)
+        assert float(total) == 4 * n
+        assert len(plan.plans) <= plan._MOST_PLANS
+    monkeypatch.setattr(kind, "_MOST_KINDS", 10)
+    for n in range(1, 40):
+        assert bp.Array(np.zeros((n, 2), np.float32)).shape == (n, 2)
+        assert len(kind._kinds) <= 10
+    assert (X + Y).numpy().tolist() == (X.numpy() + Y.numpy()).tolist()
+
+
+def test_memory_that_plans_keep_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels are bound at each call where too much is kept already, and compute the same."""
+    from byparts_eager import kind, plan
+
+    kind.forget()
+    monkeypatch.setattr(plan, "_MOST_HELD_BYTES", 0)
+    x = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
+    expected = np.exp(x) / np.exp(x).sum(-1, keepdims=True)
+
+    for _ in range(2):
+        np.testing.assert_allclose(np.asarray(ops.softmax(bp.Array(x))), expected, rtol=1e-6)
+    assert plan._held.get("bytes", 0) == 0
+    kind.forget()

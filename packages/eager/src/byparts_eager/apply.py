@@ -34,6 +34,7 @@ from byparts_graph_ir import (
 from byparts_graph_ir.model.where import where
 from byparts_runtime import Program, build
 
+_MOST_BYTES = 1 << 14  # of a constant that is kept
 _new = object.__new__
 _set_op, _set_inputs = vars(Node)["op"].__set__, vars(Node)["inputs"].__set__
 _set_where, _set_outputs = vars(Node)["where"].__set__, vars(Node)["outputs"].__set__
@@ -146,15 +147,23 @@ def as_array(value: Value, backend: Backend) -> Optional[Array]:
     return known[value]
 
 
-@lru_cache(4096)
 def constant(op: Op, backend: Backend) -> Array:
-    """The array of an op without inputs, made once."""
+    """The array of an op without inputs; a small one is made once."""
+    (type,) = op.infer()
+    return (_shared if type.size_bytes <= _MOST_BYTES else new_constant)(op, backend)
+
+
+def new_constant(op: Op, backend: Backend) -> Array:
+    """An array of an op without inputs that nobody else has."""
     (type,) = op.infer()
     kind = kind_of(type, backend)
     data = kind.empty()
     binder = Binder(op, (), backend)
     binder.run(binder((), [data], binder.new_blocks()))
     return array_of(kind, data)
+
+
+_shared = lru_cache(4096)(new_constant)
 
 
 @lru_cache(4096)

@@ -47,13 +47,26 @@ class Kind:
         return f"{self.type} on {self.backend.name!r}"
 
 
+_MOST_KINDS = 1 << 14
 _kinds: dict[tuple[TensorType, str], Kind] = {}
+caches: list[dict[Any, Any]] = [_kinds]  # of what is known of kinds; all are forgotten together
+
+
+def forget() -> None:
+    """Forget all that is known of kinds: a program whose shapes never repeat needs no more memory.
+
+    Arrays keep their kinds; what is asked again is found again.
+    """
+    for known in caches:
+        known.clear()
 
 
 def kind_of(type: TensorType, backend: Backend) -> Kind:
     """The kind of this type on this backend, the same object each time."""
     known = _kinds.get((type, backend.name))
     if known is None:
+        if len(_kinds) >= _MOST_KINDS:
+            forget()
         known = Kind()
         known.type, known.dims, known.backend = type, type.dims, backend
         known.on_numpy = backend.name == "numpy"

@@ -15,6 +15,7 @@ import byparts_opset as ops
 from byparts_eager.apply import apply, number, run_now
 from byparts_eager.array import Array, asarray
 from byparts_eager.at import At
+from byparts_eager.kind import caches
 from byparts_eager.plan import plans
 from byparts_eager.promotion import check_number, promoted
 from byparts_eager.standard.indexing import getitem
@@ -32,6 +33,7 @@ def _two(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """An operator and its reflection, for arrays."""
     known: dict[tuple[Any, Any], Any] = {}
     with_numbers: dict[tuple[Any, Any, Any], Any] = {}
+    caches.extend([known, with_numbers])
     general = _matmul if name == "matmul" else binary
 
     def forward(self: Array, other: Any) -> Any:
@@ -43,7 +45,7 @@ def _two(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
                 name != "matmul" or (len(self.kind.dims) > 1 and len(other.kind.dims) > 1)
             ):
                 y = run_now(op, (self, other))
-                known[self.kind, other.kind] = plans[(op, self.kind, other.kind)]
+                known[self.kind, other.kind] = plans.get((op, self.kind, other.kind))
                 return y[0]
         elif other.__class__ in NUMBERS:
             plan, lifted = with_numbers.get((other, other.__class__, self.kind), _UNKNOWN)
@@ -54,7 +56,7 @@ def _two(op: Op, name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
             if other and other == other:  # 0.0 is -0.0 as a key, and nan is none
                 if len(with_numbers) >= _MOST_NUMBERS:
                     with_numbers.clear()
-                plan = plans[(op, self.kind, lifted.kind)]
+                plan = plans.get((op, self.kind, lifted.kind))
                 with_numbers[other, other.__class__, self.kind] = plan, lifted
             return y
         return general(op, self, other)

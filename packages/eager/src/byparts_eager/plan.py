@@ -13,7 +13,7 @@ from typing import Any, Optional
 import numpy as np
 
 from byparts_eager.array import Array, array_of
-from byparts_eager.kind import Kind, kind_of
+from byparts_eager.kind import Kind, caches, forget, kind_of
 from byparts_eager.one_call import as_one_call
 from byparts_graph_ir import Backend, GraphError, MissingRule, Op, TensorType, add_note
 from byparts_graph_ir.model.value import output_types
@@ -23,7 +23,11 @@ from byparts_runtime.building.context import restore, silence
 Plan = Callable[..., tuple[Any, ...]]  # of arrays, gives arrays
 
 _SMALL_BYTES = 1 << 18  # below, copying in and out costs less than binding the kernel again
+_MOST_PLANS = 1 << 15
+_MOST_HELD_BYTES = 1 << 28  # memory that plans keep between calls, all together
 plans: dict[tuple[Any, ...], Plan] = {}  # (op, *kinds of the inputs)
+_held: dict[str, int] = {}
+caches.extend([plans, _held])
 
 
 def plan_of(op: Op, inputs: Sequence[Array]) -> Optional[Plan]:
@@ -32,6 +36,8 @@ def plan_of(op: Op, inputs: Sequence[Array]) -> Optional[Plan]:
     Raises:
         GraphError, ShapeError: the inputs do not fit, or are on several devices.
     """
+    if len(plans) >= _MOST_PLANS:
+        forget()
     kinds = [x.kind for x in inputs]
     backend = kinds[0].backend
     for kind in kinds:
@@ -85,9 +91,19 @@ def _kernel_plan(op: Op, kinds: Sequence[Kind], outputs: Sequence[Kind]) -> Opti
     call = as_one_call(bind(inputs, results, bind.new_blocks()), inputs, results)
     if call is not None:
         return _direct(call, outputs[0], len(inputs))
-    if sum([k.type.size_bytes for k in (*kinds, *outputs)]) <= _SMALL_BYTES:
+    size_bytes = sum([k.type.size_bytes for k in (*kinds, *outputs)])
+    if size_bytes <= _SMALL_BYTES and _may_hold(size_bytes + bind.held_bytes):
         return _Pooled(bind, tuple(kinds), tuple(outputs))
-    return _BoundAnew(bind, tuple(outputs))
+    return _BoundAnew(bind, tuple(outputs), keeps=_may_hold(bind.held_bytes))
+
+
+def _may_hold(size_bytes: int) -> bool:
+    """Count memory that a plan wants to keep between calls; False where there is too much."""
+    held = _held.get("bytes", 0) + size_bytes
+    if held > _MOST_HELD_BYTES:
+        return False
+    _held["bytes"] = held
+    return True
 
 
 class Binder:
@@ -105,6 +121,11 @@ class Binder:
             self._kernel, self._backend = backend.compile(op, types), backend
         finally:
             restore(before)
+
+    @property
+    def held_bytes(self) -> int:
+        """The size of such blocks."""
+        return self._kernel.workspace_bytes + self._kernel.persistent_bytes
 
     def new_blocks(self) -> tuple[Any, Any]:
         """Memory for scratch, and what the kernel keeps between runs; runs share it in turn."""
@@ -199,12 +220,18 @@ def _twin(y: Any) -> Any:
 
 
 class _BoundAnew:
-    """A kernel that is bound to the very arrays of each call; its own memory is used again."""
+    """A kernel that is bound to the very arrays of each call.
 
-    __slots__ = ("_bind", "_blocks", "_outputs")
+    Args:
+        bind: the kernel.
+        outputs: their kinds.
+        keeps: whether memory of the kernel's own is kept for the next call.
+    """
 
-    def __init__(self, bind: Binder, outputs: tuple[Kind, ...]) -> None:
-        self._bind, self._outputs = bind, outputs
+    __slots__ = ("_bind", "_blocks", "_keeps", "_outputs")
+
+    def __init__(self, bind: Binder, outputs: tuple[Kind, ...], keeps: bool) -> None:
+        self._bind, self._outputs, self._keeps = bind, outputs, keeps
         self._blocks: list[Any] = []
 
     def __call__(self, *inputs: Array) -> tuple[Array, ...]:
@@ -214,5 +241,6 @@ class _BoundAnew:
             blocks = self._bind.new_blocks()
         results = [k.empty() for k in self._outputs]
         self._bind.run(self._bind([x.data for x in inputs], results, blocks))
-        self._blocks.append(blocks)
+        if self._keeps:
+            self._blocks.append(blocks)
         return tuple([array_of(k, y) for k, y in zip(self._outputs, results)])  # noqa: B905

@@ -16,12 +16,14 @@ from typing import Any, Optional
 
 from byparts_eager.apply import record_node
 from byparts_eager.array import Array, array_of
+from byparts_eager.kind import caches
 from byparts_eager.plan import plans
 from byparts_eager.state import record, state
 from byparts_graph_ir import Node
 
 _MOST = 1 << 14  # calls that are remembered; then all are forgotten
 _known: dict[Any, Optional[_Call]] = {}
+caches.append(_known)
 
 
 class _Call:
@@ -178,7 +180,10 @@ def _learnt(arguments: Sequence[Array], result: Any) -> Optional[_Call]:
     for node in nodes:
         if node.op.effect:
             return None
-        steps.append((node.op, _plan(node), tuple([numbers[x] for x in node.inputs])))
+        plan = _plan(node)
+        if plan is None:
+            return None  # another thread has made all be forgotten
+        steps.append((node.op, plan, tuple([numbers[x] for x in node.inputs])))
         for y in node.outputs:
             numbers[y] = len(numbers)
     ends = [numbers[y] for y in results]
@@ -202,7 +207,7 @@ def _between(arguments: Any, results: Sequence[Any]) -> list[Node]:
 def _plan(node: Node) -> Any:
     inputs: Any = node.inputs
     key = (node.op, *[x.kind for x in inputs])
-    return plans[key]
+    return plans.get(key)
 
 
 Array.remembered = staticmethod(remembered)

@@ -13,7 +13,7 @@ from typing import Any, Optional
 import numpy as np
 
 import byparts_opset as ops
-from byparts_eager.apply import constant
+from byparts_eager.apply import new_constant
 from byparts_eager.array import Array, asarray
 from byparts_eager.dtype import our_name
 from byparts_eager.kind import device_backend
@@ -175,7 +175,7 @@ def _triangle(x: Any, k: int, keep: Op) -> Any:
 def _made(op: Op, device: Optional[str]) -> Any:
     if state.frame is not None:
         return add_node(op, ())[0]
-    return constant.__wrapped__(op, device_backend(device or "numpy"))  # not the shared one
+    return new_constant(op, device_backend(device or "numpy"))
 
 
 def _sizes(shape: Any) -> tuple[Any, ...]:

@@ -15,13 +15,14 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_eager.array import Array, array_of, asarray
-from byparts_eager.kind import Kind, kind_of
+from byparts_eager.kind import Kind, caches, kind_of
 from byparts_eager.standard.manipulation import beside
 from byparts_eager.state import state
 from byparts_graph_ir import INTEGERS, GraphError, ShapeError, TensorType, Value
 
 _BASIC = (slice, int, type(None), type(Ellipsis))
 _parts: dict[tuple[Kind, tuple[int, ...]], Kind] = {}  # the kind of a part of this shape
+caches.append(_parts)
 
 
 def getitem(x: Any, index: Any) -> Any:
