@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 import byparts_opset as ops
-from byparts_graph_ir import ArgumentError, ShapeError, Value
+from byparts_graph_ir import ArgumentError, ShapeError, Value, dtype_name
 from byparts_linalg.fourier import ADJOINT, Fft, Irfft, Norm, Rfft, pairs
 from byparts_linalg.matrices import rank_of
 from byparts_opset.broadcast import normal_axes, normal_axis
@@ -125,14 +125,14 @@ def ihfft(x: Value, *, n: int | None = None, axis: int = -1, norm: Norm = "backw
     return conj(rfft(x, n=n, axis=axis, norm=_adjoint("ihfft", norm)))
 
 
-def fftfreq(n: int, *, d: float = 1.0, dtype: str = "f32") -> Value:
+def fftfreq(n: int, *, d: float = 1.0, dtype: object = "f32") -> Value:
     """The frequencies of `fft` on n points at distance d: [n], those below 0 in the second half."""
-    return ops.constant(np.fft.fftfreq(n, d), dtype)
+    return ops.constant(np.fft.fftfreq(n, d), dtype_name(dtype))
 
 
-def rfftfreq(n: int, *, d: float = 1.0, dtype: str = "f32") -> Value:
+def rfftfreq(n: int, *, d: float = 1.0, dtype: object = "f32") -> Value:
     """The frequencies of `rfft` on n points at distance d: [n // 2 + 1]."""
-    return ops.constant(np.fft.rfftfreq(n, d), dtype)
+    return ops.constant(np.fft.rfftfreq(n, d), dtype_name(dtype))
 
 
 def fftshift(x: Value, *, axes: int | Axes | None = None, real: bool = False) -> Value:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from string import ascii_letters
 
 import byparts_opset as ops
-from byparts_graph_ir import ArgumentError, ShapeError, Value
+from byparts_graph_ir import ArgumentError, ShapeError, Value, dtype_name
 from byparts_linalg.matrices import rank_of, transposed
 from byparts_linalg.solve import inv
 from byparts_opset.broadcast import meet_dims, normal_axis
@@ -37,7 +37,8 @@ def matrix_power(a: Value, n: int) -> Value:
     if n == 0:
         if not isinstance(size, int):
             raise ShapeError(f"matrix_power: the size of a, {a.type}, is not known")
-        return ops.zeros_like(a) + ops.eye(size, dtype=a.type.dtype)
+        always = ops.logical_or(ops.equal(a, a), ops.not_equal(a, a))  # of a, so an array if it is
+        return ops.cast(always, a.type.dtype) * ops.eye(size, dtype=a.type.dtype)
     square = inv(a) if n < 0 else a
     power = None
     left = abs(n)
@@ -115,10 +116,10 @@ def diagonal(a: Value, *, offset: int = 0) -> Value:
     return ops.getitem(flat, (..., slice(start, start + count * (columns + 1), columns + 1)))
 
 
-def trace(a: Value, *, offset: int = 0, dtype: str | None = None) -> Value:
+def trace(a: Value, *, offset: int = 0, dtype: object = None) -> Value:
     """The sums of the elements [i, i + offset] of matrices [..., m, n]: [...], added in `dtype`."""
     elements = diagonal(a, offset=offset)
-    return ops.sum(elements if dtype is None else ops.cast(elements, dtype), -1)
+    return ops.sum(elements if dtype is None else ops.cast(elements, dtype_name(dtype)), -1)
 
 
 def _check_matrices(name: str, a: Value) -> tuple[int | str | None, int | str | None]:
