@@ -36,11 +36,12 @@ from byparts_nn.events import (
 from byparts_nn.fit import fit
 from byparts_nn.history import History
 from byparts_nn.linear import Linear
-from byparts_nn.losses import mse
+from byparts_nn.losses import cross_entropy, mse
 from byparts_nn.metrics import accuracy, mean_absolute_error, perplexity
 from byparts_nn.normalize import BatchNorm
 from byparts_nn.parameter import seed
 from byparts_nn.sequential import Sequential
+from byparts_nn.step import Step
 from byparts_nn.weights import arrays_of, cells_of
 from byparts_weights import save as save_arrays
 
@@ -150,6 +151,24 @@ def stop_after(step: int) -> Any:
     return stop
 
 
+def test_a_training_that_goes_on_compiles_what_the_first_one_did(tmp_path: Path) -> None:
+    """Also where its first batch is the small one at the end of an epoch: the same two programs."""
+
+    def programs(**options: Any) -> list[str]:
+        step = Step(
+            network(), Adam(1e-2), cross_entropy, clip=None, accumulate=1, average=None,
+            guarded=False, options={},
+        )  # fmt: skip
+        for size in options["rehearsed"]:
+            step.rehearse((X[:size], T[:size]))
+        for size in options["sizes"]:
+            step((X[:size], T[:size]), 1)
+        return [type(program).__name__ for program in step._update.programs]
+
+    first = programs(rehearsed=[], sizes=[8, 8, 2])
+    assert programs(rehearsed=[8], sizes=[2, 8]) == first == ["Program", "SymbolicProgram"]
+
+
 def test_a_checkpoint_that_is_there_is_not_replaced_unasked(tmp_path: Path) -> None:
     """Whoever means to go on, or to start anew, says so."""
     path = tmp_path / "run.npz"
@@ -180,8 +199,11 @@ def test_a_damaged_checkpoint_is_refused_by_name(tmp_path: Path, ending: str) ->
         load_checkpoint(str(path), cells_of(model, optimizer), History(), {})
     after = arrays_of(cells_of(model, optimizer))
     assert all(np.array_equal(before[name], after[name]) for name in before)
+    how: Any = {"batch": 8, "log": None, "checkpoint": path, "resume": True}
     with pytest.raises(FormatError, match=rf"run\.{ending}"):
-        trained(epochs=2, checkpoint=path, resume=True)
+        fit(model, (X, T), optimizer=optimizer, **how)
+    after = arrays_of(cells_of(model, optimizer))
+    assert all(np.array_equal(before[name], after[name]) for name in before)
     assert path.read_bytes() == bad
 
 

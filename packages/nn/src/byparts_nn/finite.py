@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 import byparts_opset as ops
-from byparts_eager import Cell, training_mode, value_and_grad
+from byparts_eager import Cell, value_and_grad
 from byparts_graph_ir import GraphError, Value
 from byparts_nn.calls import watching
 from byparts_nn.module import Module
+
+T = TypeVar("T")
 
 
 class NotFinite(GraphError):
@@ -72,12 +74,11 @@ def blame(model: Module, loss: Callable[..., Any], batch: Sequence[Any]) -> str:
     )
 
 
-def without_change(cells: Sequence[Cell], run: Callable[[], str]) -> str:
-    """Call `run` in training mode, and give cells their values of before again."""
+def without_change(cells: Sequence[Cell], run: Callable[[], T]) -> T:
+    """Call `run`, and give cells their values of before again."""
     before = [cell.value for cell in cells]
     try:
-        with training_mode(True):
-            return run()
+        return run()
     finally:
         for cell, value in zip(cells, before, strict=True):
             cell.assign(value)

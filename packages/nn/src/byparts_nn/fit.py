@@ -170,8 +170,8 @@ class _Training:
         if wanted is None:
             how = "resume=True goes on from it, resume=False starts anew and replaces it"
             raise GraphError(f"fit: the checkpoint {path} exists: {how}")
-        # A step on the first batch makes the programs that the first training began with, so that a
-        # small batch cannot come first and be compiled otherwise; what it changes is overwritten.
+        # The first batch makes the programs that the first training began with, so that a small one
+        # cannot come first and be compiled otherwise.
         with closing(self.data.epoch(0)) as batches:
             for batch in islice(batches, 1):
                 self.step.rehearse(pair_of(batch))

@@ -77,10 +77,10 @@ class Step:
         return loss
 
     def rehearse(self, batch: Batch) -> None:
-        """Run each program once; whoever asks has the state from before, or overwrites it."""
+        """Make the programs for batches like this one; all state is as before."""
         self.prepare(batch)
-        for program in [self._update, self._add][: min(self._accumulate, 2)]:
-            program(*batch)
+        programs = [self._update, self._add][: min(self._accumulate, 2)]
+        without_change(list(self.cells().values()), lambda: [run(*batch) for run in programs])
 
     def prepare(self, batch: Batch) -> None:
         """Give all state its shape, from a batch.

@@ -10,8 +10,7 @@ import numpy as np
 
 from byparts_graph_ir import GraphError
 from byparts_nn.data.order import Group, generator
-from byparts_nn.data.samples import Array, Batch, Pads, Sample, as_sample, collated
-from byparts_nn.data.sources import Items
+from byparts_nn.data.samples import Batch, Pads, Sample, as_sample, collated
 
 
 @dataclass(frozen=True)
@@ -65,12 +64,13 @@ class Recipe:
 
     def __call__(self, epoch: int, group: Group) -> Batch:
         """The batch of these samples, in epoch number `epoch`."""
-        if not self.sample_steps and self.pads is None and hasattr(self.source, "take"):
-            batch: Any = self.source.take(group.numbers)
-        else:
-            read = group.samples or _read(self.source, group.numbers)
-            numbered = zip(read, group.numbers, strict=True)
-            samples = [self._changed(epoch, int(i), sample) for sample, i in numbered]
+        batch: Any = None
+        if not (group.samples or self.sample_steps or self.pads is not None):
+            batch = self.source.take(group.numbers)
+        if batch is None:
+            read = group.samples or self.source.many(group.numbers)
+            numbered = zip(read, group.numbers.tolist(), strict=True)
+            samples = [self._changed(epoch, number, sample) for sample, number in numbered]
             batch = collated(samples, self.pads, self.width) if self.stacks else samples[0]
         for step in self.batch_steps:
             batch = _changed(step, batch)
@@ -87,12 +87,6 @@ class Recipe:
             else:
                 sample = _changed(step, sample)
         return sample
-
-
-def _read(source: Any, numbers: Array) -> list[Sample]:
-    if isinstance(source, Items):
-        return source.many(numbers)
-    return [as_sample(source[number]) for number in numbers.tolist()]
 
 
 def _changed(step: Callable[..., Any], sample: Any) -> Sample:

@@ -43,10 +43,14 @@ class Arrays:
         rows = {key: array[index] for key, array in self.arrays.items()}
         return rows if self._named else tuple(rows.values())
 
-    def take(self, indices: Array) -> Batch:
+    def take(self, numbers: Array) -> Batch:
         """The batch of some rows, without a detour over samples."""
-        batch: Batch = self[indices]
+        batch: Batch = self[numbers]
         return batch
+
+    def many(self, numbers: Array) -> list[Sample]:
+        """Several samples."""
+        return [self[number] for number in numbers]
 
 
 class Items:
@@ -59,8 +63,6 @@ class Items:
 
     def __init__(self, items: Any, indices: Array | None = None) -> None:
         self.items, self.indices = items, indices
-        if indices is not None and hasattr(items, "take"):
-            self.take = self._take
 
     def __len__(self) -> int:
         return len(self.items if self.indices is None else self.indices)
@@ -68,19 +70,22 @@ class Items:
     def __getitem__(self, index: int) -> Sample:
         return as_sample(self.items[int(index if self.indices is None else self.indices[index])])
 
+    def take(self, numbers: Array) -> Batch | None:
+        """The batch of some samples, where these are rows of arrays."""
+        is_ours = isinstance(self.items, (Arrays, Items))
+        return self.items.take(self._own(numbers)) if is_ours else None
+
     def many(self, numbers: Array) -> list[Sample]:
         """Several samples; at once where the sequence can, as a Hugging Face data set."""
-        own = numbers if self.indices is None else self.indices[numbers]
-        if isinstance(self.items, Items):
+        own = self._own(numbers)
+        if isinstance(self.items, (Arrays, Items)):
             return self.items.many(own)
-        if hasattr(self.items, "__getitems__"):
-            return [as_sample(item) for item in self.items.__getitems__(own.tolist())]
-        return [as_sample(self.items[number]) for number in own.tolist()]
+        at_once = getattr(self.items, "__getitems__", None)
+        found = at_once(own.tolist()) if at_once else map(self.items.__getitem__, own.tolist())
+        return list(map(as_sample, found))
 
-    def _take(self, indices: Array) -> Batch:
-        assert self.indices is not None, "there are some"
-        batch: Batch = self.items.take(self.indices[indices])
-        return batch
+    def _own(self, numbers: Array) -> Array:
+        return numbers if self.indices is None else self.indices[numbers]
 
 
 class Stream:
