@@ -72,4 +72,4 @@ def test_a_tuple_is_not_its_length_and_items() -> None:
     ops.transpose(x, (1, 0))
 
     with pytest.raises(TypeError, match="permutation is int 2"):
-        ops.transpose(x, 2, 1, 0)  # type: ignore[call-arg]
+        ops.transpose(x, 2, 1, 0)  # type: ignore[call-arg, arg-type]
