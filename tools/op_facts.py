@@ -6,6 +6,7 @@ of a backend.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import signature
 from typing import Any
@@ -54,8 +55,22 @@ def function_gives(op: type[Op]) -> str:
     result = called(function, sample)
     if isinstance(result, Value):
         count = len(_node(sample).outputs)
-        return "value" if count == 1 else f"value, output {_position(result)} of {count}"
+        return "value" if count == 1 else _one_of(named_outputs(op), _position(result), count)
     return f"tuple of {len(result)}" + (" tuples" if isinstance(result[0], tuple) else "")
+
+
+def named_outputs(op: type[Op]) -> list[str]:
+    """The outputs that the meaning of `op` begins with, as in "y, mean, variance: ..."; or none."""
+    names = re.match(r"([a-z]+(?:, [a-z]+)+)(?::| = | of )", meaning(op))
+    return names[1].split(", ") if names else []
+
+
+def _one_of(names: Sequence[str], position: int, count: int) -> str:
+    """What a function gives that keeps one output of several: its name, if the op says names."""
+    if not names:
+        return f"value, output {position} of {count}"
+    assert len(names) == count, f"{count} outputs, of which the docstring names {names}"
+    return f"{names[position]} alone: value, output {position} of {count}"
 
 
 def called(function: Callable[..., Any], sample: Sample) -> Any:

@@ -17,6 +17,14 @@ def test_ops_table_is_current() -> None:
     assert SCRIPT["text"]() == written, "run python tools/ops_table.py"
 
 
+def test_the_page_says_which_output_a_function_gives() -> None:
+    """The op of a layer norm has three outputs, its function gives one; help says the same."""
+    (row,) = [line for line in SCRIPT["text"]().splitlines() if line.startswith("| `layer_norm` ")]
+
+    assert "| y, mean, variance: x normalised" in row
+    assert "| y alone: value, output 0 of 3 |" in row
+
+
 def test_what_torch_has_is_current() -> None:
     """After a change to a kernel for torch: `python tools/ops_table.py`, with torch."""
     pytest.importorskip("torch", reason="needs torch")

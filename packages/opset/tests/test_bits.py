@@ -31,6 +31,8 @@ def test_operators_on_integers_are_those_of_python(dtype: str) -> None:
     assert computed(x, 12 | x, numbers) == [n | 12 for n in numbers]
     assert computed(x, x ^ -3, numbers) == [n ^ -3 for n in numbers]
     assert computed(x, ~x, numbers) == [~n for n in numbers]
+    assert computed(x, x >> 2, numbers) == [n >> 2 for n in numbers]
+    assert computed(x, 1 << (x & 3), numbers) == [1 << (n & 3) for n in numbers]
 
 
 def test_the_bits_of_u8_are_eight() -> None:

@@ -113,4 +113,7 @@ _NAMES = (
     *("add", "sub", "mul", "div", "floordiv", "mod", "pow", "neg", "abs", "matmul", "getitem"),
     *("less", "less_equal", "greater", "greater_equal", "transpose"),
 )
-_BITS = {"and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "invert": "bitwise_not"}
+_BITS = {
+    **{"and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "invert": "bitwise_not"},
+    **{"lshift": "shift_left", "rshift": "shift_right"},
+}

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 Operand: TypeAlias = "Value | float | int"
 
-# Keys: lift, add, sub, mul, div, floordiv, mod, pow, neg, abs, matmul, and, or, xor, invert, less,
-# less_equal, greater, greater_equal, getitem, transpose.  `lift(operands, op name)` makes values of
-# the numbers in a tuple of operands.
+# Keys: lift, add, sub, mul, div, floordiv, mod, pow, neg, abs, matmul, and, or, xor, invert,
+# lshift, rshift, less, less_equal, greater, greater_equal, getitem, transpose.
+# `lift(operands, op name)` makes values of the numbers in a tuple of operands.
 arithmetic: dict[str, Callable[..., Any]] = {}
 
 
@@ -113,6 +113,18 @@ class Arithmetic:
 
     def __rxor__(self, other: Operand) -> Value:
         return _arithmetic("xor", other, self)
+
+    def __lshift__(self, other: Operand) -> Value:
+        return _arithmetic("lshift", self, other)
+
+    def __rlshift__(self, other: Operand) -> Value:
+        return _arithmetic("lshift", other, self)
+
+    def __rshift__(self, other: Operand) -> Value:
+        return _arithmetic("rshift", self, other)
+
+    def __rrshift__(self, other: Operand) -> Value:
+        return _arithmetic("rshift", other, self)
 
     def __invert__(self) -> Value:
         return _arithmetic("invert", self)
