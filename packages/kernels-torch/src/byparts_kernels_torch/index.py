@@ -24,6 +24,7 @@ from byparts_opset.index import Gather, InRange, OneHot, Scatter, ScatterAdd, ch
 Indexing = Union[Gather, Scatter, ScatterAdd, TakeAlongAxis, AddAlongAxis]
 WIDE = (torch.int32, torch.int64)  # the integers that torch indexes with
 
+allocates[TakeAlongAxis] = "torch's gather along the first axis copies its indices"
 allocates[TopK] = "torch's sort makes its indices anew"
 
 
