@@ -162,6 +162,7 @@ def _write(made: Sequence[Outcome], args: argparse.Namespace) -> None:
         f"{_MORE_SIZE * _MORE_BATCHES:,} on NumPy; of lowering and emitters up to "
         f"{_MORE_SIZE * _MORE_COMPILED} compiled by LLVM or {_MORE_SIZE * _MORE_BY_GXX} by g++."
     )
+    programs = f"{programs}\n\n{args.note}" if args.note else programs
     text = page([explained(one) for one in made], programs, DRAWS)
     FILE.write_text(text, encoding="utf-8")
 
@@ -220,6 +221,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--log", default="", help="a file to add each outcome to")
     parser.add_argument("--again", default="", help="such a file, to try its survivors again")
     parser.add_argument("--page", default="", help="such a file, to write the page from")
+    parser.add_argument("--note", default="", help="about the programs, a paragraph of the page")
     return parser.parse_args()
 
 
