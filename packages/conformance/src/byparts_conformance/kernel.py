@@ -21,7 +21,17 @@ from byparts_conformance.reference import Reference
 from byparts_conformance.trial import Pairs, Trial
 from byparts_conformance.trial_memory import TrialMemory, arrays_of
 from byparts_conformance.values import random_bits
-from byparts_graph_ir import ArgumentError, Backend, Graph, GraphError, MissingRule, Node, Value
+from byparts_graph_ir import (
+    ArgumentError,
+    Backend,
+    Graph,
+    GraphError,
+    MissingRule,
+    Node,
+    Op,
+    Types,
+    Value,
+)
 from byparts_graph_ir.backend.kernel import Kernel, in_c
 from byparts_graph_ir.contract import checked
 
@@ -66,7 +76,30 @@ def prepare(backend: Backend, cases: Iterable[Case]) -> None:
     with within(backend):
         for case in cases:
             with suppress(MissingRule):
-                backend.compile(case.op, case.types)
+                for op, types in _compiled_for(backend, case):
+                    backend.compile(op, types)
+                for constants in _each_constant(backend, case):
+                    backend.compile(case.op, case.types, constants)
+
+
+def _compiled_for(backend: Backend, case: Case) -> list[tuple[Op, Types]]:
+    """The op of a case, or the ops of its decomposition; each with its types."""
+    if backend.supports(case.op) or case.op.decompose(*graph_of(case).inputs) is None:
+        return [(case.op, case.types)]
+    nodes = _decomposed(graph_of(case), backend).nodes
+    return [(node.op, tuple([v.type for v in node.inputs])) for node in nodes]
+
+
+def _each_constant(backend: Backend, case: Case) -> list[frozenset[int]]:
+    """The inputs that `_apart` makes constant, one at a time."""
+    if _is_quick(case) or not backend.kernels.compiled(case.op):
+        return []
+    return [frozenset([i]) for i in range(len(case.types)) if i not in case.op.ignores]
+
+
+def _is_quick(case: Case) -> bool:
+    """Whether a case is run on one set of values alone."""
+    return case.column in ("edges", "long") and case.values != "combinations"
 
 
 @contextmanager
@@ -112,7 +145,7 @@ def _apart(backend: Backend, case: Case) -> str:
         trial.run(reference.arrays)
         trial.again()  # a step runs many times over the same memory
     _expect(case, "", trial, reference)
-    if case.column in ("edges", "long") and case.values != "combinations":
+    if _is_quick(case):
         return OK
     other = _of_other_values(case) or reference
     with within(backend):
@@ -128,8 +161,7 @@ def _apart(backend: Backend, case: Case) -> str:
 
 def _try_constants(backend: Backend, case: Case, reference: Reference) -> None:
     """Run with each input in turn as a constant.  Only compiled kernels know of constants."""
-    read = [i for i in range(len(case.types)) if i not in case.op.ignores]
-    for i in read if backend.kernels.compiled(case.op) else ():
+    for (i,) in _each_constant(backend, case):
         with within(backend):
             constants = {i: reference.arrays[i]}
             trial = Trial(TrialMemory(backend), case.op, case.types, constants=constants)
@@ -270,11 +302,12 @@ def _through_decomposition(backend: Backend, case: Case) -> str:
     known: dict[Value, Any] = {
         v: memory.place(a, v.type) for v, a in zip(graph.inputs, reference.arrays, strict=True)
     }
-    for node in simple.nodes:
+    with within(backend):  # all before one is bound: some backends then make them at once
+        kernels = [backend.compile(n.op, [v.type for v in n.inputs]) for n in simple.nodes]
+    for node, kernel in zip(simple.nodes, kernels, strict=True):
         outputs = arrays_of(memory, [v.type for v in node.outputs])
         known.update(zip(node.outputs, outputs, strict=True))
         with within(backend):
-            kernel = backend.compile(node.op, [v.type for v in node.inputs])
             blocks = memory.block(kernel.workspace_bytes), memory.block(kernel.persistent_bytes)
             kernel.bind([known[v] for v in node.inputs], outputs, *blocks)()
     for o, v in enumerate(simple.outputs):
