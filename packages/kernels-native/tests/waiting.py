@@ -1,6 +1,6 @@
 """Native code of several programs, compiled by one call of the compiler.
 
-The compiler takes 0.07 s to start, and the code of most small programs is a few lines.  Kernels of
+The compiler takes 0.05 s to start, and the code of most small programs is a few lines.  Kernels of
 `native` wait until one is bound, and are compiled with all that wait then, of whatever program.
 """
 

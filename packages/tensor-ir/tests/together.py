@@ -1,6 +1,6 @@
 """Functions of the cases of a test, compiled by one call of the C compiler.
 
-The compiler takes 0.07 s to start, and the functions of most cases have three lines.  A case still
+The compiler takes 0.05 s to start, and the functions of most cases have three lines.  A case still
 runs a function of its own.  One that cannot be emitted, or that the compiler refuses, fails alone:
 what is not in the common file is built by its case.
 """

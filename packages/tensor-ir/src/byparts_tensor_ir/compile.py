@@ -170,7 +170,7 @@ def shared_object(text: str, command: Sequence[str], header: bool = True) -> Pat
 def _header(directory: Path, command: Sequence[str]) -> Path:
     """The header of all sources; compiled where the cache tells that it is read often.
 
-    Intrinsics take 0.3 s to read, and 0.9 s to compile once for all: too much for a first program.
+    Intrinsics take 0.3 s to read, and 0.7 s to compile once for all: too much for a first program.
     """
     key = _key(command, "")[:16]
     header, ready = directory / f"{key}.h", directory / f"{key}.h.gch"
