@@ -21,7 +21,7 @@ EXPRESSIONS: dict[type[Op], str] = {
     ops.Tanh: "hyperbolic_tangent({0})",
     ops.Erf: "erff({0})",
     ops.Relu: "{0} < 0 ? 0.f : {0}",
-    ops.Sigmoid: "1.f / (1.f + exponential(-{0}))",
+    ops.Sigmoid: "logistic({0})",
     ops.Add: "{0} + {1}",
     ops.Sub: "{0} - {1}",
     ops.Mul: "{0} * {1}",

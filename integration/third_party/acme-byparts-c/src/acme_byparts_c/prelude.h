@@ -18,6 +18,8 @@ INLINE float exponential(float x) {
   const int k = n == n ? (int)n : 0, half = k >> 1;
   return (p * (r * r) + r + 1.f) * two_to(half) * two_to(k - half);
 }
+/* e^-|x| never overflows: 1 / (1 + e^89) would be 0, and x times that -0 where it is -2e-37. */
+INLINE float logistic(float x) { const float e = exponential(-fabsf(x)); return (x < 0 ? e : 1.f) / (1.f + e); }
 /* x p(x^2) / q(x^2), and exactly 1 or -1 where it rounds to that; 5 ulp. */
 INLINE float hyperbolic_tangent(float x) {
   const float s = x * x;
