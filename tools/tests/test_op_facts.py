@@ -34,7 +34,7 @@ def test_facts_are_read_off_the_ops() -> None:
 
 def test_what_a_function_gives_is_seen_by_calling_it() -> None:
     """Fewer values than the op has outputs, as many, or one for each weight."""
-    assert function_gives(OPS["layer_norm"]) == "value, output 0 of 3"
+    assert function_gives(OPS["layer_norm"]) == "y alone: value, output 0 of 3"
     assert function_gives(OPS["batch_norm"]) == "tuple of 3"
     assert function_gives(OPS["adam"]) == "tuple of 3 tuples"
     assert function_gives(OPS["layer_norm_gradient"]) == ""

@@ -95,12 +95,13 @@ _DROPPED = """
 
     size_bytes = int(sys.argv[1])
     HOST.allocate(size_bytes)[:] = bytes(size_bytes)
-    before, count = resident(), 20_000_000 // size_bytes
+    before, count = resident(), min(20_000_000 // size_bytes, 30_000)
     for _ in range(3):
-        blocks = [HOST.allocate(size_bytes) for _ in range(min(count, 30_000))]
-        for b in blocks:
-            b[:] = b"x" * size_bytes
-        del blocks, b
+        blocks = [None] * count  # a list that grows would leave memory of its own between them
+        for i in range(count):
+            blocks[i] = HOST.allocate(size_bytes)
+            blocks[i][:] = b"x" * size_bytes
+        del blocks
     print(resident() - before)
 """
 
