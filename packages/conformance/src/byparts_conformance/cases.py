@@ -167,6 +167,13 @@ def typed_samples(op: type[Op]) -> list[Sample]:
     return [typed for sample in op.samples() for typed in _retyped(sample)]
 
 
+def _gives_places(sample: Sample) -> bool:
+    """Whether an op of floats gives integers, so that it compares its elements: an order."""
+    results = sample.op.infer(*sample.types)
+    compares = sample.op.pattern == "opaque" and all(t.dtype in FLOATS for t in sample.types)
+    return compares and any(t.dtype in INTEGERS for t in results)
+
+
 def _one_of_each(samples: Sequence[Sample]) -> list[Sample]:
     """For each combination of attributes and dtypes the smallest sample that is not too small."""
     smallest: dict[object, Sample] = {}
@@ -203,7 +210,7 @@ def _edge_cases(sample: Sample) -> Iterator[Case]:
             yield Case(sample, column, "edges everywhere", read, first_edge)
         return
     kinds = dict.fromkeys(kind for t in sample.types for kind in kinds_of(t.dtype))
-    if sample.op.pattern != "reduction":
+    if not (sample.op.pattern == "reduction" or _gives_places(sample)):
         kinds = {kind: None for kind in kinds if kind not in ORDER_KINDS}
     if len(read) > 1:  # a formula of several may cancel its largest terms
         kinds.pop("large and equal", None)
