@@ -1,0 +1,3 @@
+"""Functions ordered by what they read and write, run on worker threads."""
+
+__version__ = "0.2.0"
