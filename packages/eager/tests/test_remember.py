@@ -10,6 +10,7 @@ import pytest
 import byparts_eager as bp
 import byparts_opset as ops
 from byparts_autodiff import gradients
+from byparts_graph_ir import ArgumentError
 
 X: Any = bp.asarray([[1.0, -2.0], [3.0, 4.0]])
 Y: Any = bp.asarray([[5.0, 6.0], [-7.0, 8.0]])
@@ -73,6 +74,14 @@ def test_a_tuple_is_not_its_length_and_items() -> None:
 
     with pytest.raises(TypeError, match="permutation is int 2"):
         ops.transpose(x, 2, 1, 0)  # type: ignore[call-arg, arg-type]
+
+
+def test_a_name_among_the_arguments_is_not_a_keyword() -> None:
+    """`sum(X, "axis", 1)` is wrong, also after `sum(X, axis=1)` was remembered."""
+    assert ops.sum(X, axis=1).shape == (2,)
+    wrong: Any = ops.sum
+    with pytest.raises(ArgumentError, match="axis is str"):
+        wrong(X, "axis", 1)
 
 
 def test_shapes_that_never_repeat_do_not_fill_memory(monkeypatch: pytest.MonkeyPatch) -> None:

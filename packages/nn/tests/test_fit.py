@@ -486,7 +486,7 @@ def test_an_error_leaves_no_thread() -> None:
         fit(network(), data, log=None, callbacks=[fail])
 
     assert caught.value is not None
-    assert not [t for t in threading.enumerate() if t.name.startswith("byparts-data")]
+    assert not [t for t in threading.enumerate() if t.name.startswith("byparts-engine")]
 
 
 def nothing() -> Any:

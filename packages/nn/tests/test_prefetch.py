@@ -31,7 +31,7 @@ def killed(x: int) -> int:
 
 
 def workers() -> list[str]:
-    return [t.name for t in threading.enumerate() if t.name.startswith("byparts-data")]
+    return [t.name for t in threading.enumerate() if t.name.startswith("byparts-engine")]
 
 
 @pytest.mark.parametrize("threads", [1, 3])

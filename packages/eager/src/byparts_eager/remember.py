@@ -84,15 +84,8 @@ def remembered(
         if known is not None:
             return known(args)
     arguments: list[Array] = []
-    key: list[Any] = [function]
-    for x in args:
-        if x.__class__ is Array:
-            arguments.append(x)
-            key.append(x.kind)
-        elif not _add(key, x):
-            return call(*args, **keywords)
-    for name, x in keywords.items():
-        key.append(name)
+    key: list[Any] = [function, len(args), *keywords]  # f(x, "axis", 1) is not f(x, axis=1)
+    for x in (*args, *keywords.values()):
         if x.__class__ is Array:
             arguments.append(x)
             key.append(x.kind)

@@ -13,20 +13,20 @@ import pickle
 import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from itertools import islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from threading import Thread
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
+from byparts_engine import Engine, Variable
 from byparts_graph_ir import GraphError
 
 T = TypeVar("T")
 
-_END: Any = object()
 _function: Any = None  # of this worker process
 
 
@@ -35,19 +35,41 @@ def in_threads(
 ) -> Generator[T, None, None]:
     """`function(*call)` for each call, in order, `ahead` of them begun in advance.
 
-    A single thread also reads `calls`; where there are several, the caller does.
+    The next call is read by a thread too, one at a time, when nothing that was read waits.
     """
-    executor = ThreadPoolExecutor(threads, "byparts-data")
-    try:
-        begun: Iterator[Future[T]]
-        if threads > 1:
-            begun = (executor.submit(function, *call) for call in calls)
-        else:
-            results = (function(*call) for call in calls)
-            begun = iter(lambda: executor.submit(next, results, _END), _END)
-        yield from _in_order(begun, max(ahead, threads))
-    finally:
-        executor.shutdown(wait=True, cancel_futures=True)
+    source = iter(calls)
+    with Engine({"data": threads}) as engine:
+        reader = engine.new_variable("calls")
+
+        def begin() -> _Batch[T]:
+            batch = _Batch[T](engine.new_variable("batch"))
+            engine.push(lambda: batch.read(source), writes=(reader, batch.variable))
+            engine.push(lambda: batch.make(function), writes=(batch.variable,), priority=1)
+            return batch
+
+        begun = deque([begin() for _ in range(max(ahead, threads))])
+        while True:
+            batch = begun.popleft()
+            engine.wait_for(batch.variable)
+            if not batch.results:
+                return
+            begun.append(begin())
+            yield batch.results.pop()
+
+
+class _Batch(Generic[T]):
+    """A call, and then its result; neither after the end."""
+
+    def __init__(self, variable: Variable) -> None:
+        self.variable = variable
+        self.results: list[T] = []
+
+    def read(self, source: Iterator[tuple[Any, ...]]) -> None:
+        self.call = next(source, None)
+
+    def make(self, function: Callable[..., T]) -> None:
+        if self.call is not None:
+            self.results.append(function(*self.call))
 
 
 def in_processes(
@@ -78,8 +100,6 @@ def _in_order(begun: Iterator[Future[T]], ahead: int) -> Iterator[T]:
     futures = deque(islice(begun, ahead))
     while futures:
         result = futures.popleft().result()
-        if result is _END:
-            return
         futures.extend(islice(begun, 1))
         yield result
 

@@ -1,0 +1,151 @@
+"""Threads, forks and Ctrl-C: an engine leaves nothing behind and loses nothing."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from random_tasks import SECONDS, steps, wait_for
+
+from byparts_engine import Engine, EngineError
+
+
+def threads() -> set[threading.Thread]:
+    return {t for t in threading.enumerate() if t.name.startswith("byparts-engine")}
+
+
+def test_an_engine_that_nobody_holds_does_its_work_and_ends_its_threads() -> None:
+    before, start, ran = threads(), threading.Event(), []
+    engine = Engine(2)
+    engine.wait_all()
+    engine.push(steps(wait_for(start), lambda: ran.append(1)))
+    mine = threads() - before
+    assert len(mine) == 3
+    threading.Timer(0.05, start.set).start()
+    del engine
+    gc.collect()
+    for thread in mine:
+        thread.join(SECONDS)
+    assert ran == [1]
+    assert threads() == before
+
+
+def test_an_engine_that_its_own_function_drops_ends_its_threads() -> None:
+    before, begun, start = threads(), threading.Event(), threading.Event()
+    engines = [Engine(1)]
+    engines[0].wait_all()
+    engines[0].push(steps(begun.set, wait_for(start), engines.clear, gc.collect))
+    mine = threads() - before
+    begun.wait(SECONDS)
+    start.set()
+    for thread in mine:
+        thread.join(SECONDS)
+    assert threads() == before
+
+
+@pytest.mark.parametrize("last", ["", "del engine"])
+def test_python_ends_after_the_work_and_shows_an_error_that_nobody_saw(last: str) -> None:
+    program = f"""
+import time
+from byparts_engine import Engine
+engine = Engine(1)
+engine.push(lambda: (time.sleep(0.1), print("done", flush=True)))
+engine.push(lambda: 1 // 0)
+{last}
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "done\n"
+    assert "for which nobody waited" in done.stderr
+    assert "ZeroDivisionError" in done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_child_starts_empty_and_says_what_was_not_done() -> None:
+    begun, start = threading.Event(), threading.Event()
+    with Engine(1) as engine:
+        made, written, waiting = map(engine.new_variable, ("made", "written", "waiting"))
+        engine.push(int, writes=[made])
+        engine.wait_for(made)
+        engine.push(steps(begun.set, wait_for(start)), [made], [written])
+        engine.push(int, [written], [waiting])
+        begun.wait(SECONDS)
+        child = os.fork()
+        if not child:
+            os._exit(_in_child(engine, made, written, waiting))
+        start.set()
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        engine.wait_for(waiting)
+
+
+def _in_child(engine: Engine, *variables: object) -> int:
+    """7 where all is as it should be."""
+    made, written, waiting = variables
+    told, ran = 0, []
+    engine.wait_for(made)  # type: ignore[arg-type]
+    for variable in (written, waiting):
+        try:
+            engine.wait_for(variable)  # type: ignore[arg-type]
+        except EngineError as error:
+            told += "was forked before" in str(error)
+    engine.push(lambda: ran.append(1), [made], [written, waiting])  # type: ignore[list-item]
+    engine.wait_all()
+    engine.close()
+    return 7 if told == 2 and ran == [1] and not threads() else 1
+
+
+@contextmanager
+def interrupts(every_s: float) -> Iterator[None]:
+    """Raise KeyboardInterrupt in this thread again and again."""
+    handler = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, every_s, every_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs signal.setitimer")
+def test_an_interrupt_between_any_two_steps_of_a_push_leaves_the_order_whole() -> None:
+    ran: list[int] = []
+    tried = interrupted = 0
+    with Engine(2) as engine:
+        a = engine.new_variable("a")
+        try:
+            with interrupts(0.0005):
+                while interrupted < 100:
+                    try:
+                        while True:
+                            engine.push(lambda i=tried: ran.append(i), writes=[a])  # type: ignore[misc]
+                            tried += 1
+                    except KeyboardInterrupt:
+                        interrupted += 1
+        except KeyboardInterrupt:
+            pass  # on the way out of the loop
+        engine.wait_all()
+        assert ran == sorted(ran)
+        assert set(range(tried)) <= set(ran)  # one that was interrupted may have been pushed
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs signal.setitimer")
+def test_an_interrupted_wait_loses_no_error() -> None:
+    start = threading.Event()
+    with Engine(1) as engine:
+        a = engine.new_variable("a")
+        engine.push(lambda: (start.wait(SECONDS), 1 // 0), writes=[a])
+        for wait in (engine.wait_all, lambda: engine.wait_for(a)):
+            with pytest.raises(KeyboardInterrupt), interrupts(0.05):
+                wait()
+        start.set()
+        with pytest.raises(ZeroDivisionError):
+            engine.wait_for(a)
