@@ -51,7 +51,13 @@ class Executor:
     """
 
     def __init__(
-        self, symbol: Symbol, ctx: Any, args: Arrays, grads: Arrays, reqs: Mapping[str, str], aux: Arrays
+        self,
+        symbol: Symbol,
+        ctx: Any,
+        args: Arrays,
+        grads: Arrays,
+        reqs: Mapping[str, str],
+        aux: Arrays,
     ) -> None:
         self._symbol, self._ctx = symbol, ctx or current_context()
         self.arg_dict, self.aux_dict = args, aux
@@ -60,9 +66,14 @@ class Executor:
         bound = {**args, **aux}
         self._cells = {n: _cell(bound[n.name], n.name) for n in self._nodes if n.entry is None}
         self._views = [(self._cells[n], bound[n.name]) for n in self._cells if bound[n.name]._base]
-        inferred = Inferred(symbol, {k: x.shape for k, x in bound.items()}, {k: x.dtype for k, x in bound.items()})
-        self._types = [_known(inferred.type(p), n) for p, n in zip(symbol.places, symbol.list_outputs(), strict=True)]
-        self.outputs = [NDArray(_zeros(t), self._ctx) for t in self._types]
+        inferred = Inferred(
+            symbol, {k: x.shape for k, x in bound.items()}, {k: x.dtype for k, x in bound.items()}
+        )
+        self._types = [
+            _known(inferred.type(p), n)
+            for p, n in zip(symbol.places, symbol.list_outputs(), strict=True)
+        ]
+        self.outputs = [NDArray(_full(t), self._ctx) for t in self._types]
         self._wanted = [k for k, g in self.grad_dict.items() if g is not None]
         self._programs: dict[str, Any] = {}
         self._staged: Optional[Sequence[Any]] = None  # gradients that backward() will hand out
@@ -121,7 +132,8 @@ class Executor:
         for name, x in arrays.items():
             if name not in self.arg_dict:
                 raise unknown("the executor", name, self.arg_dict)
-            target, shape = self.arg_dict[name], tuple(np.shape(x) if not hasattr(x, "shape") else x.shape)
+            target = self.arg_dict[name]
+            shape = tuple(x.shape if hasattr(x, "shape") else np.shape(x))
             if shape != target.shape:
                 raise MXNetError(
                     f"forward: {name!r} has shape {shape} and was bound with {target.shape}; "
@@ -146,7 +158,9 @@ class Executor:
         results = self._staged
         if out_grads is not None or results is None:
             heads = out_grads if isinstance(out_grads, (list, tuple)) else [out_grads]
-            given = [_zeros(t, 1) if g is None else plain(g.read()) for g, t in zip(heads * len(self._types) if out_grads is None else heads, self._types, strict=True)]
+            heads = heads if out_grads is not None else [None] * len(self._types)
+            pairs = zip(heads, self._types, strict=True)
+            given = [_full(t, 1) if g is None else plain(g.read()) for g, t in pairs]
             after, stream.position.value = stream.position.value, self._start
             with training_mode(True):
                 results = self._program("heads")(*given)
@@ -157,7 +171,9 @@ class Executor:
 
     def _program(self, kind: str) -> Any:
         if kind not in self._programs:
-            function = {"forward": self._outputs, "both": self._both, "heads": self._from_heads}[kind]
+            function = {"forward": self._outputs, "both": self._both, "heads": self._from_heads}[
+                kind
+            ]
             self._programs[kind] = compiled(function, **options)
         return self._programs[kind]
 
@@ -204,7 +220,10 @@ class Executor:
         stream.position.value = after
 
     def copy_params_from(
-        self, arg_params: Arrays, aux_params: Optional[Arrays] = None, allow_extra_params: bool = False
+        self,
+        arg_params: Arrays,
+        aux_params: Optional[Arrays] = None,
+        allow_extra_params: bool = False,
     ) -> None:
         """Write parameters and auxiliary states by name.
 
@@ -218,7 +237,9 @@ class Executor:
                 elif not allow_extra_params:
                     raise unknown("the executor", name, own)
 
-    def reshape(self, partial_shaping: bool = False, allow_up_sizing: bool = False, **shapes: Any) -> Executor:
+    def reshape(
+        self, partial_shaping: bool = False, allow_up_sizing: bool = False, **shapes: Any
+    ) -> Executor:
         """An executor for other shapes, whose arrays of the same shapes are these."""
         dtypes = {k: x.dtype for k, x in self.arg_dict.items()}
         how = {"grad_req": self._reqs, "type_dict": dtypes, "shared_exec": self}
@@ -254,7 +275,9 @@ def bind(
             raise MXNetError(f"bind: {what} has no array for {', '.join(missing)}")
     grads = _by_name("args_grad", names, args_grad or {})
     reqs = {n: r if n in grads else "null" for n, r in _requests(names, grad_req).items()}
-    return Executor(symbol, ctx, {n: arguments[n] for n in names}, grads, reqs, {n: aux[n] for n in aux_names})
+    return Executor(
+        symbol, ctx, {n: arguments[n] for n in names}, grads, reqs, {n: aux[n] for n in aux_names}
+    )
 
 
 def simple_bind(
@@ -284,17 +307,19 @@ def simple_bind(
             f"as in simple_bind({example})"
         )
     reqs = _requests([n.name for n in arguments], grad_req)
-    old = [{}, {}, {}] if shared_exec is None else [shared_exec.arg_dict, shared_exec.grad_dict, shared_exec.aux_dict]
+    old: list[Arrays] = [getattr(shared_exec, d, {}) for d in ("arg_dict", "grad_dict", "aux_dict")]
     make = partial(_array, inferred, ctx or current_context())
     args = {n.name: make(n, old[0]) for n in arguments}
-    grads = {n.name: make(n, old[1]) for n in arguments if reqs[n.name] != "null" and _known(inferred.type((n, 0)), n.name).dtype in FLOATS}
+    wanted = [n for n in arguments if reqs[n.name] != "null" and args[n.name].type.dtype in FLOATS]
+    grads = {n.name: make(n, old[1]) for n in wanted}
+    reqs = {n: r if n in grads else "null" for n, r in reqs.items()}
     return Executor(symbol, ctx, args, grads, reqs, {n.name: make(n, old[2]) for n in states})
 
 
 def _array(inferred: Inferred, ctx: Any, node: Node, old: Mapping[str, Any]) -> Any:
     """The array of this name in `old` if it is of the type; else zeros."""
     type, known = _known(inferred.type((node, 0)), node.name), old.get(node.name)
-    return known if known is not None and known.type == type else NDArray(_zeros(type), ctx)
+    return known if known is not None and known.type == type else NDArray(_full(type), ctx)
 
 
 def _requests(names: Sequence[str], grad_req: Any) -> dict[str, str]:
@@ -325,7 +350,7 @@ def _cell(array: Any, name: str) -> Cell:
     return Cell(plain(array.read()), name=name)
 
 
-def _zeros(type: TensorType, value: int = 0) -> Any:
+def _full(type: TensorType, value: int = 0) -> Any:
     return asarray(np.full(type.dims, value, numpy_dtype(type.dtype)))
 
 

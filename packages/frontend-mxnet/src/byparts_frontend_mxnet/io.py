@@ -6,6 +6,7 @@ import gzip
 import struct
 from collections import deque
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
@@ -264,12 +265,19 @@ class PrefetchingIter(DataIter):
 
     def _fetch(self) -> None:
         for i, place in enumerate(self._places):
-            self._engine.push(lambda i=i: self._batches[i].append(next(self.iters[i], None)), writes=[place])
+            self._engine.push(partial(self._take, i), writes=[place])
+
+    def _take(self, i: int) -> None:
+        self._batches[i].append(next(self.iters[i], None))
 
     def reset(self) -> None:
         for i, place in enumerate(self._places):
-            self._engine.push(lambda i=i: (self.iters[i].reset(), self._batches[i].clear()), writes=[place])
+            self._engine.push(partial(self._begin, i), writes=[place])
         self._fetch()
+
+    def _begin(self, i: int) -> None:
+        self.iters[i].reset()
+        self._batches[i].clear()
 
     def next(self) -> Any:
         for place in self._places:
@@ -315,7 +323,9 @@ def MNISTIter(  # noqa: N802  # likewise
 ) -> NDArrayIter:
     """Batches of local files in MNIST's format (plain or .gz), with pixels from 0 to 1."""
     pixels = _idx(image)
-    data = pixels.reshape(len(pixels), *((-1,) if flat else (1, *pixels.shape[1:]))) / np.float32(255)
+    data = pixels.reshape(len(pixels), *((-1,) if flat else (1, *pixels.shape[1:]))) / np.float32(
+        255
+    )
     data = data.reshape(-1, *input_shape) if input_shape else data
     labels = _idx(label).astype(np.float32)
     if shuffle:
@@ -330,7 +340,9 @@ def _idx(path: str) -> NDArray[Any]:
         content = file.read()
     zeros, kind, rank = struct.unpack(">HBB", content[:4])
     if zeros or kind != 8:
-        raise ArgumentError(f"{path} is no file of bytes in MNIST's format: it begins with {content[:4]!r}")
+        raise ArgumentError(
+            f"{path} is no file of bytes in MNIST's format: it begins with {content[:4]!r}"
+        )
     shape = struct.unpack(f">{rank}I", content[4 : 4 + 4 * rank])
     return np.frombuffer(content, np.uint8, offset=4 + 4 * rank).reshape(shape)
 

@@ -7,10 +7,10 @@ highest priority runs first.  A pull waits for the pushes before it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Optional
+from typing import Any
 
 from byparts_engine import Engine, Variable
-from byparts_frontend_mxnet import optimizer as opt
+from byparts_frontend_mxnet import nd, optimizer as opt
 from byparts_frontend_mxnet.errors import MXNetError, unknown
 
 Updater = Callable[[Any, Any, Any], None]
@@ -103,17 +103,15 @@ class KVStore:
         Raises:
             MXNetError: there is no optimizer.
         """
-        with open(fname, "wb") as file:
-            file.write(self._states().get_states())
+        nd.save(fname, self._states().arrays())
 
     def load_optimizer_states(self, fname: str) -> None:
         """Read the state of the optimizer."""
-        with open(fname, "rb") as file:
-            self._states().set_states(file.read())
+        self._states().restore(nd.load(fname), self._values)
 
     def _states(self) -> Any:
         self.barrier()
-        if not hasattr(self._updater, "get_states"):
+        if not hasattr(self._updater, "restore"):
             raise MXNetError("the store has no optimizer whose state it could keep: set_optimizer")
         return self._updater
 

@@ -194,8 +194,10 @@ class Perplexity(EvalMetric):
         rows = numpy.moveaxis(prediction, self.axis, -1).reshape(-1, prediction.shape[self.axis])
         chosen = label.astype("int64").ravel()
         _check_sizes(self.name, chosen, rows[:, 0])
-        counted = numpy.ones(len(rows), bool) if self.ignore_label is None else (
-            chosen != self.ignore_label
+        counted = (
+            numpy.ones(len(rows), bool)
+            if self.ignore_label is None
+            else (chosen != self.ignore_label)
         )
         p = rows[counted, chosen[counted]]
         return float(-numpy.log(numpy.maximum(p, 1e-10)).sum()), int(counted.sum())
@@ -253,7 +255,9 @@ def _of_batches(
         _check_sizes(key, column, prediction)
         return float(measured(column, prediction.reshape(column.shape))), 1
 
-    return type(key.upper(), (EvalMetric,), {"__init__": start, "measure": measure, "__doc__": what})
+    return type(
+        key.upper(), (EvalMetric,), {"__init__": start, "measure": measure, "__doc__": what}
+    )
 
 
 MAE = _of_batches("mae", lambda y, p: abs(y - p).mean(), "The mean absolute error.")
@@ -319,4 +323,3 @@ def _check_sizes(name: str, label: Numbers, prediction: Numbers) -> None:
             f"metric {name}: labels of shape {label.shape} and predictions of shape "
             f"{prediction.shape} do not match"
         )
-

@@ -119,8 +119,8 @@ class FeedForward:
         return arrays[0] if len(arrays) == 1 else arrays
 
     def score(
-        self, X: Any, y: Any = None, eval_metric: Any = "acc", num_batch: Optional[int] = None
-    ) -> float:  # noqa: N803
+        self, X: Any, y: Any = None, eval_metric: Any = "acc", num_batch: Any = None
+    ) -> float:
         """The value of a metric."""
         data = self._data(X, y)
         value: float = self._bound(data).score(data, eval_metric, num_batch)[0][1]
@@ -129,7 +129,9 @@ class FeedForward:
     def save(self, prefix: str, epoch: Optional[int] = None) -> None:
         """Write a checkpoint."""
         number = self.num_epoch if epoch is None else epoch
-        save_checkpoint(prefix, number or 0, self.symbol, self.arg_params or {}, self.aux_params or {})
+        save_checkpoint(
+            prefix, number or 0, self.symbol, self.arg_params or {}, self.aux_params or {}
+        )
 
     @staticmethod
     def load(prefix: str, epoch: int, ctx: Any = None, **keywords: Any) -> FeedForward:

@@ -218,7 +218,9 @@ class BaseModule:
     def save_params(self, fname: str) -> None:
         """Write parameters and auxiliary states to a file."""
         arg, aux = self.get_params()
-        nd.save(fname, {f"arg:{k}": v for k, v in arg.items()} | {f"aux:{k}": v for k, v in aux.items()})
+        nd.save(
+            fname, {f"arg:{k}": v for k, v in arg.items()} | {f"aux:{k}": v for k, v in aux.items()}
+        )
 
     def load_params(self, fname: str) -> None:
         """Read parameters and auxiliary states from a file."""

@@ -259,8 +259,14 @@ class FusedRNNCell(BaseRNNCell):
     def _blocks(self, width: int) -> list[tuple[str, str, tuple[int, ...]]]:
         """Stem, kind and shape of each weight, then of each bias, as they stand in the vector."""
         sizes = rnn_sizes(self._how, width)
-        stems = [f"{self._prefix}{w}{i}_" for i in range(self._how["num_layers"]) for w in self._ways()]
-        pairs = [(f"{a}{b}", s) for a, two in zip(stems, sizes, strict=True) for b, s in zip(("i2h", "h2h"), two, strict=True)]
+        stems = [
+            f"{self._prefix}{w}{i}_" for i in range(self._how["num_layers"]) for w in self._ways()
+        ]
+        pairs = [
+            (f"{a}{b}", s)
+            for a, two in zip(stems, sizes, strict=True)
+            for b, s in zip(("i2h", "h2h"), two, strict=True)
+        ]
         return [(n, "weight", s) for n, s in pairs] + [(n, "bias", s[:1]) for n, s in pairs]
 
     def unpack_weights(self, args: Arrays) -> Arrays:

@@ -139,7 +139,7 @@ def save_rnn_checkpoint(
 
 
 def load_rnn_checkpoint(cells: Any, prefix: str, epoch: int) -> tuple[Any, Any, Any]:
-    """Symbol, arguments and auxiliary states of such a checkpoint, joined as these cells have them."""
+    """Symbol, arguments and auxiliary states of such a checkpoint, as these cells have them."""
     symbol, arg, aux = model.load_checkpoint(prefix, epoch)
     for cell in _listed(cells):
         arg = cell.pack_weights(arg)

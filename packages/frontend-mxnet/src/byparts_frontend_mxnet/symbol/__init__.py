@@ -16,7 +16,7 @@ from byparts_frontend_mxnet.symbol.symbol import (
     variable as Variable,  # noqa: N812
 )
 
-var = Variable
+var, Custom = Variable, partial(apply, "Custom")
 
 
 class _Prefixed:

@@ -32,7 +32,7 @@ def run_node(node: Node, values: dict[Place, Any]) -> dict[Node, Any]:
     assert node.entry is not None, "a variable has its value"
     inputs = [values[p] for p in node.inputs]
     try:
-        results = node.entry(inputs, node.parameters)
+        results = node.entry(inputs, {} if node.op == "Custom" else node.parameters)
     except GraphError as error:
         named = zip(node.input_names, inputs, strict=True)
         add_note(
@@ -69,7 +69,9 @@ class Inferred:
         with Frame() as self._frame:
             for v in variables:
                 said = v.attributes.get("__shape__")
-                self._know(v, shapes.get(v.name) or (literal_eval(said) if said else ()), v.name in shapes)
+                self._know(
+                    v, shapes.get(v.name) or (literal_eval(said) if said else ()), v.name in shapes
+                )
             before = -1
             while before < len(self._values):
                 before = len(self._values)
@@ -113,7 +115,12 @@ class Inferred:
             known = self.shape(place)
             if place not in self._values:
                 self._know(place[0], dims)
-            elif first is not None and known != tuple(dims) and place != node.inputs[0] and key != "label":
+            elif (
+                first is not None
+                and known != tuple(dims)
+                and place != node.inputs[0]
+                and key != "label"
+            ):
                 raise MXNetError(
                     f"{node.op} {node.name!r}: {place[0].name} has shape {known}, and with "
                     f"{node.input_names[0]} of shape {first.type.dims} it must be {tuple(dims)}"
@@ -129,7 +136,9 @@ class Inferred:
         if first is not None:
             hints.update(entry.shapes(first.dims, node.parameters))
         automatic = set(named) - {node.input_names[0]} if node.inputs else set()
-        self._hinted |= {named[k][0] for k in automatic & {*hints, "weight", "bias", "label", *entry.aux}}
+        self._hinted |= {
+            named[k][0] for k in automatic & {*hints, "weight", "bias", "label", *entry.aux}
+        }
         for pair in _PAIRS:
             if tuple(named) == pair and node.op not in _UNLIKE and "broadcast" not in node.op:
                 for a, b in (pair, pair[::-1]):

@@ -39,7 +39,7 @@ class Node:
         attributes: Mapping[str, str],
     ) -> None:
         self.op, self.name, self.inputs = op, name, tuple(inputs)
-        self.entry: Optional[OpEntry] = None if op == "null" else find(op)
+        self.entry: Optional[OpEntry] = None if op == "null" else _entry(op, parameters)
         self.parameters, self.attributes = dict(parameters), dict(attributes)
 
     @property
@@ -70,6 +70,16 @@ class Node:
         defaults = {} if self.entry is None else self.entry.defaults
         given = {k: v for k, v in self.parameters.items() if k not in defaults or v != defaults[k]}
         return {**{k: str(v) for k, v in given.items()}, **self.attributes}
+
+
+def _entry(op: str, parameters: Mapping[str, Any]) -> OpEntry:
+    """The entry of an op; of `Custom` that of the class that is registered as its `op_type`."""
+    if op != "Custom":
+        return find(op)
+    from byparts_frontend_mxnet.operator import custom_entry  # which needs arrays
+
+    own = {k: v for k, v in parameters.items() if k != "op_type"}
+    return custom_entry(parameters.get("op_type", ""), own)
 
 
 class Symbol:
@@ -201,7 +211,7 @@ class Symbol:
             MXNetError: shapes do not fit; an op is named.
         """
         found = self.infer_shape_partial(*args, **shapes)
-        return (None, None, None) if any(() == s for part in found for s in part) else found
+        return (None, None, None) if any(s == () for part in found for s in part) else found
 
     def infer_shape_partial(self, *args: Any, **shapes: Any) -> tuple[Any, Any, Any]:
         """Likewise, with () for those that are not known."""
@@ -295,7 +305,9 @@ class Symbol:
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name not in table:
-            raise unknown(f"a symbol ({object.__repr__(self)[:40]}...)", name, [*table, *dir(type(self))])
+            raise unknown(
+                f"a symbol ({object.__repr__(self)[:40]}...)", name, [*table, *dir(type(self))]
+            )
         return lambda *args, **keywords: apply(name, self, *args, **keywords)
 
 
@@ -323,10 +335,17 @@ def variable(
     """
     if not isinstance(name, str):
         raise MXNetError(f"Variable: the name is a text, and here is {name!r:.60}")
-    known = {"shape": shape and tuple(shape), "lr_mult": lr_mult, "wd_mult": wd_mult, "dtype": dtype}
+    known = {
+        "shape": shape and tuple(shape),
+        "lr_mult": lr_mult,
+        "wd_mult": wd_mult,
+        "dtype": dtype,
+    }
     known["init"] = init.dumps() if hasattr(init, "dumps") else init
     texts = {f"__{k}__": str(v) for k, v in known.items() if v is not None}
-    return Symbol([(Node("null", name, (), {}, {**scope_attributes(attr), **texts, **attributes}), 0)])
+    return Symbol(
+        [(Node("null", name, (), {}, {**scope_attributes(attr), **texts, **attributes}), 0)]
+    )
 
 
 def group(symbols: Sequence[Symbol]) -> Symbol:
@@ -350,19 +369,27 @@ def apply(
     Raises:
         MXNetError: arguments that the op does not take, or an input with several outputs.
     """
-    entry = find(op)
     extra = {k: keywords.pop(k) for k in list(keywords) if k.startswith("__")}
-    given, parameters = entry.bind(args, keywords, lambda x: isinstance(x, Symbol))
+    own = {k: v for k, v in keywords.items() if not isinstance(v, Symbol)}
+    entry = _entry(op, own)
+    given, parameters = entry.bind(args, {k: v for k, v in keywords.items() if op != "Custom" or k not in own}, _is_symbol)
+    parameters |= own if op == "Custom" else {}
     name = new_name(name, hint or op.lower())
     needed = tuple(given) if entry.variadic else entry.needed(parameters)
     places = []
     for key in needed:
         x = given[key] if key in given else variable(f"{name}_{key}")
         if not isinstance(x, Symbol) or len(x.places) != 1:
-            raise MXNetError(f"{op}: input {key!r} is {x!r:.80}; give a symbol of one output, as x[0]")
+            raise MXNetError(
+                f"{op}: input {key!r} is {x!r:.80}; give a symbol of one output, as x[0]"
+            )
         places.append(x.places[0])
     node = Node(op, name, places, parameters, {**scope_attributes(attr), **extra})
     return Symbol([(node, i) for i in range(len(node.output_names))])
+
+
+def _is_symbol(x: Any) -> bool:
+    return isinstance(x, Symbol)
 
 
 def load_json(text: str) -> Symbol:
@@ -375,7 +402,9 @@ def load_json(text: str) -> Symbol:
         content = json.loads(text)
         rows, heads = content["nodes"], content["heads"]
     except (ValueError, KeyError, TypeError) as error:
-        raise MXNetError(f"no symbol in JSON: {error!r:.80}; it begins with {text[:40]!r}") from None
+        raise MXNetError(
+            f"no symbol in JSON: {error!r:.80}; it begins with {text[:40]!r}"
+        ) from None
     nodes: list[Node] = []
     for row in rows:
         texts = {**row.get("param", {}), **row.get("attr", {}), **row.get("attrs", {})}
@@ -385,7 +414,9 @@ def load_json(text: str) -> Symbol:
             nodes.append(Node("null", row["name"], (), {}, texts))
             continue
         own = {k: v for k, v in texts.items() if k not in attributes}
-        _, parameters = find(row["op"]).bind((), own, lambda _: False)
+        parameters = own
+        if row["op"] != "Custom":
+            _, parameters = find(row["op"]).bind((), own, _is_symbol)
         nodes.append(Node(row["op"], row["name"], inputs, parameters, attributes))
     return Symbol([(nodes[i], k) for i, k, *_ in heads])
 
