@@ -65,7 +65,7 @@ class Executor:
         self._nodes, self._reqs = symbol.nodes(), dict(reqs)
         bound = {**args, **aux}
         self._cells = {n: _cell(bound[n.name], n.name) for n in self._nodes if n.entry is None}
-        self._views = [(self._cells[n], bound[n.name]) for n in self._cells if bound[n.name]._base]
+        self._views = [(self._cells[n], bound[n.name]) for n in self._cells if bound[n.name]._base is not None]
         inferred = Inferred(
             symbol, {k: x.shape for k, x in bound.items()}, {k: x.dtype for k, x in bound.items()}
         )

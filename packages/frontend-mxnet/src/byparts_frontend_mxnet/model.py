@@ -7,7 +7,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_mxnet import init, io, nd, symbol as sym
+from byparts_frontend_mxnet import initializer as init, io, nd, symbol as sym
 from byparts_frontend_mxnet.callback import BatchEndParam as BatchEndParam
 from byparts_frontend_mxnet.errors import MXNetError
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Optional
 
-from byparts_frontend_mxnet import init, metric as metrics, nd
+from byparts_frontend_mxnet import initializer as init, metric as metrics, nd
 from byparts_frontend_mxnet.callback import BatchEndParam
 from byparts_frontend_mxnet.errors import MXNetError
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
-from byparts_frontend_mxnet import init, kvstore as kv, model, nd, optimizer as opt
+from byparts_frontend_mxnet import initializer as init, kvstore as kv, model, nd, optimizer as opt
 from byparts_frontend_mxnet.errors import MXNetError, unknown
 from byparts_frontend_mxnet.executor import Executor, simple_bind
 from byparts_frontend_mxnet.io import DataDesc
@@ -174,7 +174,7 @@ class Module(BaseModule):
                         "allow_missing=True initializes it"
                     )
                 elif initializer is not None:
-                    initializer(init.InitDesc(name, attributes.get(name, {})), target)
+                    initializer(init.InitDesc(name, attributes.get(name), initializer), target)
         self.params_initialized = True
 
     def get_params(self) -> tuple[Arrays, Arrays]:

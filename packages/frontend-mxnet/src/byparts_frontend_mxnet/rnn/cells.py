@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Optional
 
-from byparts_frontend_mxnet import init, nd, symbol as sym
+from byparts_frontend_mxnet import initializer as init, nd, symbol as sym
 from byparts_graph_ir import ArgumentError
 
 Arrays = dict[str, Any]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Any, Optional
 
-from byparts_frontend_mxnet import init, nd, symbol as sym
+from byparts_frontend_mxnet import initializer as init, nd, symbol as sym
 from byparts_frontend_mxnet.errors import MXNetError
 from byparts_frontend_mxnet.ops.sequence import GATES, rnn_sizes
 from byparts_frontend_mxnet.rnn.cells import (
@@ -172,6 +173,42 @@ def _kept(rate: float, new: Any, old: Any) -> Any:
     return sym.where(sym.Dropout(sym.ones_like(new), p=rate), new, old + new * 0) if rate else new
 
 
+@init.register
+class FusedRNN(init.Initializer):
+    """First values of the vector of a `FusedRNNCell`: each weight as `init` draws it, or else the
+    initializer of the whole network; biases 0, and `forget_bias` for forget gates.
+    """  # noqa: D205  # one sentence
+
+    def __init__(
+        self,
+        init: Any,
+        num_hidden: int,
+        num_layers: int,
+        mode: str,
+        bidirectional: bool = False,
+        forget_bias: float = 1.0,
+    ) -> None:
+        how = {"num_hidden": num_hidden, "num_layers": num_layers, "mode": mode}
+        how |= {"bidirectional": bidirectional, "forget_bias": forget_bias}
+        super().__init__(init=init.dumps() if hasattr(init, "dumps") else init, **how)
+        self._cell = FusedRNNCell(**how, prefix="")
+
+    def _init_weight(self, name: str, arr: Any) -> None:
+        own = self._kwargs["init"]
+        fill = init.create(own) if own else getattr(name, "global_init", None) or init.Uniform()
+        parts = {}
+        for stem, kind, shape in self._cell.blocks(arr.size):
+            part = parts[f"{stem}_{kind}"] = nd.zeros(shape)
+            lstm = self._kwargs["mode"] == "lstm" and stem.endswith("i2h")
+            if kind == "weight":
+                fill(init.InitDesc(f"{stem}_weight"), part)
+            elif lstm:
+                init.LSTMBias(self._kwargs["forget_bias"])(init.InitDesc("weight"), part)
+        arr[:] = nd.concat(*[nd.reshape(p, shape=(-1,)) for p in parts.values()], dim=0)
+
+    _init_default = _init_weight
+
+
 class FusedRNNCell(BaseRNNCell):
     """Layers of cells as one op, with all weights in one vector `parameters`.
 
@@ -203,8 +240,10 @@ class FusedRNNCell(BaseRNNCell):
         self._how = {"state_size": num_hidden, "num_layers": num_layers, "mode": mode}
         self._how["bidirectional"] = bidirectional
         self._dropout, self._next, self._forget_bias = dropout, get_next_state, forget_bias
-        how = (num_hidden, num_layers, mode, bidirectional, forget_bias)
-        self._parameter = self._params.get("parameters", init=init.FusedRNN(None, *how))
+        how = {"num_hidden": num_hidden, "num_layers": num_layers, "mode": mode}
+        how |= {"bidirectional": bidirectional, "forget_bias": forget_bias, "init": None}
+        text = json.dumps(["fusedrnn", how])
+        self._parameter = self._params.get("parameters", init=text)
 
     @property
     def state_info(self) -> list[Info]:
@@ -256,32 +295,26 @@ class FusedRNNCell(BaseRNNCell):
             return LSTMCell(size, prefix, forget_bias=self._forget_bias)
         return GRUCell(size, prefix) if mode == "gru" else RNNCell(size, mode[4:], prefix)
 
-    def _blocks(self, width: int) -> list[tuple[str, str, tuple[int, ...]]]:
-        """Stem, kind and shape of each weight, then of each bias, as they stand in the vector."""
-        sizes = rnn_sizes(self._how, width)
-        stems = [
-            f"{self._prefix}{w}{i}_" for i in range(self._how["num_layers"]) for w in self._ways()
-        ]
-        pairs = [
-            (f"{a}{b}", s)
-            for a, two in zip(stems, sizes, strict=True)
-            for b, s in zip(("i2h", "h2h"), two, strict=True)
-        ]
+    def blocks(self, size: int) -> list[tuple[str, str, tuple[int, ...]]]:
+        """Stem, kind and shape of each weight, then of each bias, in a vector of `size` numbers."""
+        ways, rows = len(self._ways()), GATES[self._how["mode"]] * self._how["state_size"]
+        rest = sum([a[0] * a[1] + b[0] * b[1] + 2 * a[0] for a, b in rnn_sizes(self._how, 0)])
+        sizes = rnn_sizes(self._how, (size - rest) // (rows * ways))
+        layers = range(self._how["num_layers"])
+        stems = [f"{self._prefix}{way}{i}_" for i in layers for way in self._ways()]
+        pairs = [(f"{stem}{s}", two[k]) for stem, two in zip(stems, sizes, strict=True) for k, s in enumerate(("i2h", "h2h"))]
         return [(n, "weight", s) for n, s in pairs] + [(n, "bias", s[:1]) for n, s in pairs]
 
     def unpack_weights(self, args: Arrays) -> Arrays:
         args = dict(args)
-        vector = args.pop(f"{self._prefix}parameters").asnumpy()
-        rest = sum(prod(s) for _, _, s in self._blocks(0))
-        rows = GATES[self._how["mode"]] * self._how["state_size"] * len(self._ways())
-        at = 0
-        for stem, kind, shape in self._blocks((vector.size - rest) // rows):
+        vector, at = args.pop(f"{self._prefix}parameters").asnumpy(), 0
+        for stem, kind, shape in self.blocks(vector.size):
             args[f"{stem}_{kind}"] = nd.array(vector[at : at + prod(shape)].reshape(shape))
             at += prod(shape)
         return self.unfuse().unpack_weights(args)
 
     def pack_weights(self, args: Arrays) -> Arrays:
         args = self.unfuse().pack_weights(args)
-        names = [f"{stem}_{kind}" for stem, kind, _ in self._blocks(0)]
+        names = [f"{stem}_{kind}" for stem, kind, _ in self.blocks(0)]
         flat = [nd.reshape(args.pop(n), shape=(-1,)) for n in names]
         return {**args, f"{self._prefix}parameters": nd.concat(*flat, dim=0)}
