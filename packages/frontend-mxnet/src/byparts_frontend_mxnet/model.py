@@ -80,16 +80,19 @@ class FeedForward:
         from byparts_frontend_mxnet.module import Module  # which needs checkpoints
 
         names = [d[0] for d in data.provide_data]
-        labels = [n for n in self.symbol.list_arguments() if n.endswith("label")]
-        return Module(self.symbol, names, labels, context=self.ctx)
+        given = [d[0] for d in data.provide_label or ()]
+        return Module(self.symbol, names, given or self._labels(), context=self.ctx)
+
+    def _labels(self) -> list[str]:
+        return [n for n in self.symbol.list_arguments() if n.endswith("label")]
 
     def _data(self, x: Any, y: Any = None, train: bool = False) -> Any:
         if isinstance(x, io.DataIter) or hasattr(x, "provide_data"):
             return io.ResizeIter(x, self.epoch_size) if train and self.epoch_size else x
         y = np.zeros(len(x)) if y is None else y
         size = min(len(x), self.numpy_batch_size)
-        labels = [n for n in self.symbol.list_arguments() if n.endswith("label")]
-        return io.NDArrayIter(x, y, size, train, label_name=(labels or ["softmax_label"])[0])
+        label = (self._labels() or ["softmax_label"])[0]
+        return io.NDArrayIter(x, y, size, train, label_name=label)
 
     def fit(self, X: Any, y: Any = None, eval_data: Any = None, **keywords: Any) -> None:  # noqa: N803
         """Train; the keywords are those of `Module.fit`."""
