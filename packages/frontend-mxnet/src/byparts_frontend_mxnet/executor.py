@@ -65,7 +65,9 @@ class Executor:
         self._nodes, self._reqs = symbol.nodes(), dict(reqs)
         bound = {**args, **aux}
         self._cells = {n: _cell(bound[n.name], n.name) for n in self._nodes if n.entry is None}
-        self._views = [(self._cells[n], bound[n.name]) for n in self._cells if bound[n.name]._base is not None]
+        self._views = [
+            (self._cells[n], bound[n.name]) for n in self._cells if bound[n.name]._base is not None
+        ]
         inferred = Inferred(
             symbol, {k: x.shape for k, x in bound.items()}, {k: x.dtype for k, x in bound.items()}
         )
@@ -166,7 +168,7 @@ class Executor:
                 results = self._program("heads")(*given)
             stream.position.value = after
         for name, dx in zip(self._wanted, results, strict=True):
-            target = self.grad_dict[name]
+            target: Any = self.grad_dict[name]
             target.write(target.read() + dx if self._reqs[name] == "add" else dx)
 
     def _program(self, kind: str) -> Any:
@@ -242,7 +244,7 @@ class Executor:
     ) -> Executor:
         """An executor for other shapes, whose arrays of the same shapes are these."""
         dtypes = {k: x.dtype for k, x in self.arg_dict.items()}
-        how = {"grad_req": self._reqs, "type_dict": dtypes, "shared_exec": self}
+        how: Arrays = {"grad_req": self._reqs, "type_dict": dtypes, "shared_exec": self}
         return simple_bind(self._symbol, self._ctx, **how, **shapes)
 
     def debug_str(self) -> str:

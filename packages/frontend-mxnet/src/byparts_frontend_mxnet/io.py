@@ -175,12 +175,12 @@ class NDArrayIter(DataIter):
         self.cursor = -batch_size
 
     @property
-    def provide_data(self) -> list[DataDesc]:  # type: ignore[override]  # a field where it is fixed
+    def provide_data(self) -> list[DataDesc]:
         """Names and shapes of the arrays of a batch."""
         return [DataDesc(k, (self.batch_size, *v.shape[1:]), v.dtype) for k, v in self.data]
 
     @property
-    def provide_label(self) -> list[DataDesc]:  # type: ignore[override]  # likewise
+    def provide_label(self) -> list[DataDesc]:
         """Names and shapes of the labels of a batch."""
         return [DataDesc(k, (self.batch_size, *v.shape[1:]), v.dtype) for k, v in self.label]
 
@@ -282,7 +282,7 @@ class PrefetchingIter(DataIter):
     def next(self) -> Any:
         for place in self._places:
             self._engine.wait_for(place)
-        batches = [b.popleft() if b else None for b in self._batches]
+        batches: list[Any] = [b.popleft() if b else None for b in self._batches]
         if any(b is None for b in batches):
             raise StopIteration
         self._fetch()
@@ -298,7 +298,7 @@ def CSVIter(  # noqa: N802  # a class in MXNet
     label_shape: Sequence[int] = (1,),
     batch_size: int = 1,
     round_batch: bool = True,
-    **names: str,
+    **names: Any,
 ) -> NDArrayIter:
     """Batches of the rows of a CSV file; labels are 0 without a file of them."""
     data = np.loadtxt(data_csv, np.float32, delimiter=",", ndmin=2).reshape(-1, *data_shape)
@@ -319,7 +319,7 @@ def MNISTIter(  # noqa: N802  # likewise
     seed: int = 0,
     silent: bool = False,
     input_shape: Optional[Sequence[int]] = None,
-    **names: str,
+    **names: Any,
 ) -> NDArrayIter:
     """Batches of local files in MNIST's format (plain or .gz), with pixels from 0 to 1."""
     pixels = _idx(image)

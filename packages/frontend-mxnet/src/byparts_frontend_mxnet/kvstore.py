@@ -7,6 +7,7 @@ highest priority runs first.  A pull waits for the pushes before it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from byparts_engine import Engine, Variable
@@ -27,7 +28,7 @@ class KVStore:
 
     def __init__(self, type: str) -> None:
         self.type = type
-        self._engine, self._updater = Engine(), None  # type: Engine, Optional[Updater]
+        self._engine, self._updater = Engine(), None  # type: Engine, Any
         self._values: dict[Any, Any] = {}
         self._order: dict[Any, Variable] = {}
 
@@ -52,11 +53,8 @@ class KVStore:
         """
         for k, arrays in _pairs(key, value):
             ready = [x.copy() for x in arrays]  # what they are now
-            self._engine.push(
-                lambda k=k, ready=ready: self._merge(k, ready),  # type: ignore[misc]
-                writes=[self._known(k)],
-                priority=priority,
-            )
+            merge = partial(self._merge, k, ready)
+            self._engine.push(merge, writes=[self._known(k)], priority=priority)
 
     def _merge(self, key: Any, arrays: list[Any]) -> None:
         total, stored = arrays[0], self._values[key]
@@ -75,13 +73,13 @@ class KVStore:
         """
         pairs = list(_pairs(key, out))
         for k, arrays in pairs:
-            done = self._known(k)
-            self._engine.push(
-                lambda k=k, arrays=arrays: [self._values[k].copyto(x) for x in arrays],  # type: ignore[misc]
-                writes=[done],
-                priority=priority,
-            )
+            hand_out = partial(self._hand_out, k, arrays)
+            self._engine.push(hand_out, writes=[self._known(k)], priority=priority)
         self._engine.wait_for(*[self._order[k] for k, _ in pairs])
+
+    def _hand_out(self, key: Any, arrays: list[Any]) -> None:
+        for x in arrays:
+            self._values[key].copyto(x)
 
     def _known(self, key: Any) -> Variable:
         if key not in self._order:

@@ -122,7 +122,11 @@ class FeedForward:
         return arrays[0] if len(arrays) == 1 else arrays
 
     def score(
-        self, X: Any, y: Any = None, eval_metric: Any = "acc", num_batch: Any = None
+        self,
+        X: Any,  # noqa: N803
+        y: Any = None,
+        eval_metric: Any = "acc",
+        num_batch: Any = None,
     ) -> float:
         """The value of a metric."""
         data = self._data(X, y)

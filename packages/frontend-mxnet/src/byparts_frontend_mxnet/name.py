@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from typing import Any, Optional
 
 
@@ -78,6 +79,6 @@ def new_name(name: Optional[str], hint: str) -> str:
     return blocks.names[-1].get(name, hint)
 
 
-def scope_attributes(attributes: Optional[dict[str, Any]]) -> dict[str, str]:
+def scope_attributes(attributes: Optional[Mapping[str, Any]]) -> dict[str, str]:
     """The attributes of the blocks around, and those that are given, as texts."""
     return {**blocks.attributes[-1], **{k: str(v) for k, v in (attributes or {}).items()}}

@@ -225,8 +225,8 @@ class BaseModule:
     def load_params(self, fname: str) -> None:
         """Read parameters and auxiliary states from a file."""
         arrays = nd.load(fname).items()
-        parts = [{k[4:]: v for k, v in arrays if k.startswith(p)} for p in ("arg:", "aux:")]
-        self.set_params(*parts)
+        arg, aux = ({k[4:]: v for k, v in arrays if k.startswith(p)} for p in ("arg:", "aux:"))
+        self.set_params(arg, aux)
 
 
 def _tell(callbacks: Any, *args: Any) -> None:

@@ -113,13 +113,12 @@ class Module(BaseModule):
             raise MXNetError(
                 f"bind: data_shapes has no {', '.join(missing)}; it has {[d.name for d in data]}"
             )
-        key = tuple(sorted(shapes.items()))
-        if key not in self._executors:
+        key = tuple([shapes[n] for n in self.data_names])  # a batch may come without its labels
+        known = self._executors.get(key)
+        if known is None or any(known.arg_dict[n].shape != s for n, s in shapes.items()):
             dtypes = {d.name: d.dtype for d in (*data, *label) if d.name in self._reqs}
-            how = {"type_dict": dtypes, "shared_exec": old or self._exec}
-            self._executors[key] = simple_bind(
-                self._symbol, self._context, self._reqs, **how, **shapes
-            )
+            how: Arrays = {"type_dict": dtypes, "shared_exec": old or self._exec, **shapes}
+            self._executors[key] = simple_bind(self._symbol, self._context, self._reqs, **how)
         self._exec = self._executors[key]
         self.data_shapes, self.label_shapes = data, label or None
 

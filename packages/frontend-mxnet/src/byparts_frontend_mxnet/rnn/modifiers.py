@@ -147,7 +147,7 @@ class ZoneoutCell(_Modified):
         self, base_cell: BaseRNNCell, zoneout_outputs: float = 0.0, zoneout_states: float = 0.0
     ) -> None:
         super().__init__(base_cell)
-        self._rates, self._before = (zoneout_outputs, zoneout_states), None
+        self._rates = zoneout_outputs, zoneout_states
 
     def reset(self) -> None:
         super().reset()
@@ -188,7 +188,7 @@ class FusedRNN(init.Initializer):
         bidirectional: bool = False,
         forget_bias: float = 1.0,
     ) -> None:
-        how = {"num_hidden": num_hidden, "num_layers": num_layers, "mode": mode}
+        how: Info = {"num_hidden": num_hidden, "num_layers": num_layers, "mode": mode}
         how |= {"bidirectional": bidirectional, "forget_bias": forget_bias}
         super().__init__(init=init.dumps() if hasattr(init, "dumps") else init, **how)
         self._cell = FusedRNNCell(**how, prefix="")
@@ -237,7 +237,7 @@ class FusedRNNCell(BaseRNNCell):
         params: Optional[RNNParams] = None,
     ) -> None:
         super().__init__(f"{mode}_" if prefix is None else prefix, params)
-        self._how = {"state_size": num_hidden, "num_layers": num_layers, "mode": mode}
+        self._how: Info = {"state_size": num_hidden, "num_layers": num_layers, "mode": mode}
         self._how["bidirectional"] = bidirectional
         self._dropout, self._next, self._forget_bias = dropout, get_next_state, forget_bias
         how = {"num_hidden": num_hidden, "num_layers": num_layers, "mode": mode}
@@ -280,7 +280,8 @@ class FusedRNNCell(BaseRNNCell):
         for layer in range(self._how["num_layers"]):
             cells = [self._cell(f"{self._prefix}{way}{layer}_") for way in self._ways()]
             output = f"{self._prefix}bi_l{layer}_"
-            stack.add(BidirectionalCell(*cells, output_prefix=output) if cells[1:] else cells[0])
+            both = BidirectionalCell(cells[0], cells[-1], output_prefix=output)
+            stack.add(both if cells[1:] else cells[0])
             if self._dropout and layer < self._how["num_layers"] - 1:
                 stack.add(DropoutCell(self._dropout, prefix=f"{self._prefix}_dropout{layer}_"))
         assert mode in GATES, "the op refuses others"
@@ -302,7 +303,11 @@ class FusedRNNCell(BaseRNNCell):
         sizes = rnn_sizes(self._how, (size - rest) // (rows * ways))
         layers = range(self._how["num_layers"])
         stems = [f"{self._prefix}{way}{i}_" for i in layers for way in self._ways()]
-        pairs = [(f"{stem}{s}", two[k]) for stem, two in zip(stems, sizes, strict=True) for k, s in enumerate(("i2h", "h2h"))]
+        pairs = [
+            (f"{stem}{s}", two[k])
+            for stem, two in zip(stems, sizes, strict=True)
+            for k, s in enumerate(("i2h", "h2h"))
+        ]
         return [(n, "weight", s) for n, s in pairs] + [(n, "bias", s[:1]) for n, s in pairs]
 
     def unpack_weights(self, args: Arrays) -> Arrays:

@@ -114,7 +114,7 @@ class Inferred:
                 continue
             known = self.shape(place)
             if place not in self._values:
-                self._know(place[0], dims)
+                self._know(place[0], tuple(dims))
             elif (
                 first is not None
                 and known != tuple(dims)

@@ -157,6 +157,11 @@ class Symbol:
     def __len__(self) -> int:
         return len(self.places)
 
+    def __neg__(self) -> Any:
+        return apply("_mul_scalar", self, scalar=-1.0)
+
+    __hash__ = object.__hash__  # == makes a symbol
+
     def __repr__(self) -> str:
         return f"<Symbol {self.name or 'group [' + ', '.join(self.list_outputs()) + ']'}>"
 
@@ -372,7 +377,9 @@ def apply(
     extra = {k: keywords.pop(k) for k in list(keywords) if k.startswith("__")}
     own = {k: v for k, v in keywords.items() if not isinstance(v, Symbol)}
     entry = _entry(op, own)
-    given, parameters = entry.bind(args, {k: v for k, v in keywords.items() if op != "Custom" or k not in own}, _is_symbol)
+    given, parameters = entry.bind(
+        args, {k: v for k, v in keywords.items() if op != "Custom" or k not in own}, _is_symbol
+    )
     parameters |= own if op == "Custom" else {}
     name = new_name(name, hint or op.lower())
     needed = tuple(given) if entry.variadic else entry.needed(parameters)
@@ -433,7 +440,7 @@ def _binary(op: str, hint: str, swapped: bool = False) -> Callable[[Symbol, Any]
     def operate(self: Symbol, other: Any) -> Any:
         if isinstance(other, Symbol):
             return apply(op, self, other, hint=f"_{hint}")
-        if not hasattr(other, "__float__") or getattr(other, "shape", ()):
+        if not hasattr(other, "__float__") or getattr(other, "ndim", None):
             return NotImplemented
         scalar = f"_{'r' if swapped else ''}{hint}_scalar"
         return apply(scalar, self, scalar=float(other), hint=scalar.replace("_scalar", "scalar"))
@@ -451,5 +458,3 @@ for _name, _hint in {
     setattr(Symbol, f"__{_name}__", _binary(_op, _hint))
     if _name in ("add", "mul", "sub", "truediv", "mod", "pow"):
         setattr(Symbol, f"__r{_name}__", _binary(_op, _hint, _name not in ("add", "mul")))
-Symbol.__neg__ = lambda self: self * -1.0  # type: ignore[attr-defined]
-Symbol.__hash__ = object.__hash__  # type: ignore[method-assign]  # == makes a symbol
