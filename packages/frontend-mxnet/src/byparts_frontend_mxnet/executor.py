@@ -2,9 +2,10 @@
 
 Arguments and auxiliary states are cells, so weights stay in the variables of the programs, and
 auxiliary states are updated by them.  Outputs and gradients are what a run gives.  A training step
-is one program: where gradients are asked for, `forward(is_train=True)` computes them as well, and
-`backward()` only hands them out.  A `backward` with gradients of the outputs runs a program of its
-own, which draws the same random numbers again.
+is one program: after `forward(is_train=True)` and `backward()` outputs and gradients wait, until
+`update` runs the three as one or somebody reads an array, which runs the first two as one.  A
+`backward` with gradients of the outputs has a program of its own, which draws the same random
+numbers again.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ import numpy as np
 import byparts_opset as ops
 from byparts_autodiff import gradients
 from byparts_eager import Array, Cell, asarray, compile as compiled, training_mode
+from byparts_frontend_mxnet import tape
 from byparts_frontend_mxnet.context import current_context
 from byparts_frontend_mxnet.errors import MXNetError, unknown
 from byparts_frontend_mxnet.nd.array import NDArray
-from byparts_frontend_mxnet.nd.storage import plain
+from byparts_frontend_mxnet.nd.storage import outside, plain
+from byparts_frontend_mxnet.optimizer import Optimizer
 from byparts_frontend_mxnet.random import stream
 from byparts_frontend_mxnet.symbol.infer import Inferred, run_node
 from byparts_frontend_mxnet.symbol.symbol import Node, Symbol
@@ -77,10 +80,12 @@ class Executor:
         ]
         self.outputs = [NDArray(_full(t), self._ctx) for t in self._types]
         self._wanted = [k for k, g in self.grad_dict.items() if g is not None]
-        self._programs: dict[str, Any] = {}
+        self._programs: dict[Any, Any] = {}
         self._staged: Optional[Sequence[Any]] = None  # gradients that backward() will hand out
         self._heads_come = False  # whether backward was last given gradients of the outputs
         self._start: Any = 0  # position of the random numbers before the last run
+        self._wait: Any = None  # the step that has not run
+        self._trained = self._back = False  # whether the last forward trained; backward was called
         self._monitor: Optional[Callable[[str, Any], None]] = None
 
     @property
@@ -116,18 +121,46 @@ class Executor:
         self.fill(arrays)
         for cell, view in self._views:
             cell.assign(plain(view.read()))
-        self._start, self._staged = stream.position.value, None
-        stages = bool(is_train and self._wanted and not self._heads_come)
-        with training_mode(is_train):
-            results = self._program("both" if stages else "forward")()
-        count = len(self.outputs)
-        for y, array in zip(self.outputs, results[:count], strict=True):
-            y.storage.set(array)
-        self._staged = results[count:] if stages else None
-        self._trained = is_train
+        self.settle()
+        self._staged, self._trained, self._back = None, is_train, False
+        if is_train and self._wanted and not self._heads_come:
+            self._wait = tape.wait(self._run_step)
+            for y in self.outputs:
+                y.storage.waits_for = self._wait
+        else:
+            self._start = stream.position.value
+            with outside(), training_mode(is_train):
+                self._give(self._program("forward", self._outputs)())
         if self._monitor is not None:
             self._report(self._monitor, is_train)
         return self.outputs
+
+    def settle(self) -> None:
+        """Run what waits."""
+        if self._wait is not None:
+            self._wait.run()
+
+    def _run_step(self, update: Any = None) -> None:
+        """Run forward and backward, and the update `(key, function, numbers, names)`, as one."""
+        for name in self._wanted if self._back else ():
+            self.grad_dict[name].storage.waits_for = None
+        self._wait, self._start = None, stream.position.value
+        with outside(), training_mode(True):
+            if update is None:
+                results = self._program("both", self._both)()
+            else:
+                key, change, numbers, names = update
+                step = partial(self._both, change, names)
+                results = self._program(key, step)(*numbers)
+        self._staged = self._give(results)
+        if self._back:
+            self._hand_out(self._staged)
+
+    def _give(self, results: Sequence[Any]) -> Sequence[Any]:
+        """Put the outputs into their arrays; the other results."""
+        for y, array in zip(self.outputs, results, strict=False):
+            y.storage.fill(array)
+        return results[len(self.outputs) :]
 
     def fill(self, arrays: Mapping[str, Any]) -> None:
         """Write arrays to the arguments of their names."""
@@ -152,32 +185,63 @@ class Executor:
         Raises:
             MXNetError: the last forward was none of training.
         """
-        if not getattr(self, "_trained", False):
+        if not self._trained:
             raise MXNetError("backward: call forward(is_train=True) first")
-        if not self._wanted:
-            return
         self._heads_come = out_grads is not None
-        results = self._staged
-        if out_grads is not None or results is None:
-            heads = out_grads if isinstance(out_grads, (list, tuple)) else [out_grads]
-            heads = heads if out_grads is not None else [None] * len(self._types)
-            pairs = zip(heads, self._types, strict=True)
-            given = [_full(t, 1) if g is None else plain(g.read()) for g, t in pairs]
-            after, stream.position.value = stream.position.value, self._start
-            with training_mode(True):
-                results = self._program("heads")(*given)
-            stream.position.value = after
-        for name, dx in zip(self._wanted, results, strict=True):
+        grads = [self.grad_dict[n] for n in self._wanted]
+        if self._wait is not None:
+            plain_ones = all([g.storage.cell is None and g._base is None for g in grads])
+            if out_grads is None and plain_ones and "add" not in self._reqs.values():
+                self._back = True
+                for g in grads:
+                    g.storage.waits_for = self._wait
+                return
+            self._wait.run()
+        staged = self._staged if out_grads is None else None
+        self._hand_out(self._by_heads(out_grads) if staged is None and self._wanted else staged)
+
+    def _by_heads(self, out_grads: Any) -> Sequence[Any]:
+        """The gradients, from those of the outputs; ones where there are none."""
+        heads = list(out_grads) if isinstance(out_grads, (list, tuple)) else [out_grads]
+        heads = [None] * len(self._types) if out_grads is None else heads
+        pairs = zip(heads, self._types, strict=True)
+        given = [_full(t, 1) if g is None else plain(g.read()) for g, t in pairs]
+        after, stream.position.value = stream.position.value, self._start
+        with outside(), training_mode(True):
+            results: Sequence[Any] = self._program("heads", self._from_heads)(*given)
+        stream.position.value = after
+        return results
+
+    def _hand_out(self, results: Any) -> None:
+        for name, dx in zip(self._wanted, results or (), strict=True):
             target: Any = self.grad_dict[name]
             target.write(target.read() + dx if self._reqs[name] == "add" else dx)
 
-    def _program(self, kind: str) -> Any:
-        if kind not in self._programs:
-            function = {"forward": self._outputs, "both": self._both, "heads": self._from_heads}[
-                kind
-            ]
-            self._programs[kind] = compiled(function, **options)
-        return self._programs[kind]
+    def update(self, updater: Any, rows: Sequence[tuple[Any, str]]) -> None:
+        """Change arguments by their gradients.
+
+        Args:
+            updater: of an optimizer.
+            rows: the index that the optimizer knows and the name of each argument.
+        """
+        if type(updater.optimizer).update is not Optimizer.update:
+            for i, name in rows:
+                updater(i, self.grad_dict[name], self.arg_dict[name])
+            return
+        key, change, numbers = _planned(updater, [(i, self.arg_dict[n]) for i, n in rows])
+        if self._wait is not None and self._back:
+            tape.forget(self._wait)
+            self._run_step((key, change, numbers, dict(rows)))
+            return
+        grads = [plain(self.grad_dict[n].read()) for _, n in rows]
+        alone = self._program(("update", key), partial(_change_all, change, [i for i, _ in rows]))
+        with outside():
+            alone(tuple(grads), *numbers)
+
+    def _program(self, key: Any, function: Callable[..., Any]) -> Any:
+        if key not in self._programs:
+            self._programs[key] = compiled(function, **options)
+        return self._programs[key]
 
     def _run(self, assign: bool = True) -> tuple[list[Any], dict[str, Any]]:
         """The outputs, and the arguments as the ops read them."""
@@ -193,9 +257,13 @@ class Executor:
     def _outputs(self) -> list[Any]:
         return self._run()[0]
 
-    def _both(self) -> list[Any]:
+    def _both(self, change: Any = None, names: Any = None, *numbers: Any) -> list[Any]:
         ys, xs = self._run()
-        return [*ys, *self._pulled(ys, xs, None)]
+        dxs = self._pulled(ys, xs, None)
+        if change is not None:
+            by_name = dict(zip(self._wanted, dxs, strict=True))
+            change({i: NDArray(by_name[n]) for i, n in names.items()}, *numbers)
+        return [*ys, *dxs]
 
     def _from_heads(self, *heads: Any) -> list[Any]:
         return self._pulled(*self._run(assign=False), heads)
@@ -212,6 +280,7 @@ class Executor:
 
     def _report(self, callback: Callable[[str, Any], None], is_train: bool) -> None:
         values = {(n, 0): plain(cell.value) for n, cell in self._cells.items()}
+        self.settle()
         after, stream.position.value = stream.position.value, self._start
         with training_mode(is_train):
             for n in self._nodes:
@@ -251,6 +320,36 @@ class Executor:
         """The symbol, and the plan of each program."""
         programs = [p.explain() for f in self._programs.values() for p in f.programs]
         return "\n\n".join([self._symbol.debug_str(), *programs])
+
+
+def _planned(updater: Any, rows: Sequence[tuple[Any, Any]]) -> tuple[Any, Any, list[Any]]:
+    """A key, the function (gradients by index, numbers) that updates weights, and the numbers.
+
+    Weights of one rate and decay are changed together; rates and `rescale_grad` are arguments of
+    the program, so that changing them compiles nothing.
+    """
+    optimizer, groups = updater.optimizer, {}  # type: Any, dict[tuple[float, float], list[Any]]
+    for i, weight in rows:
+        optimizer._update_count(i)
+        rate = optimizer._get_lr(i) * optimizer.correction(optimizer._index_update_count[i])
+        groups.setdefault((rate, optimizer._get_wd(i)), []).append(i)
+        for s in updater.state(i, weight) or ():
+            s.storage.as_cell("state")
+    weights, plan = dict(rows), tuple([(wd, tuple(group)) for (_, wd), group in groups.items()])
+
+    def change(grads: Mapping[Any, Any], *numbers: Any) -> None:
+        *rates, rescale = numbers
+        for rate, (wd, group) in zip(rates, plan, strict=True):
+            states = [updater.states[i] or () for i in group]
+            own = [weights[i] for i in group], [grads[i] for i in group]
+            optimizer.change(*own, states, rate, rescale, wd)
+
+    numbers = [np.float32(x) for x in (*[rate for rate, _ in groups], optimizer.rescale_grad)]
+    return (id(updater), plan), change, numbers
+
+
+def _change_all(change: Any, indices: Sequence[Any], grads: Sequence[Any], *numbers: Any) -> None:
+    change({i: NDArray(g) for i, g in zip(indices, grads, strict=True)}, *numbers)
 
 
 def bind(

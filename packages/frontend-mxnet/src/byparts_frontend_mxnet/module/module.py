@@ -250,8 +250,7 @@ class Module(BaseModule):
         grads, arrays = self._exec.grad_dict, self._exec.arg_dict
         trained = [(i, n) for i, n in enumerate(self._param_names) if grads[n] is not None]
         if self._kvstore is None:
-            for i, name in trained:
-                self._updater(i, grads[name], arrays[name])
+            self._exec.update(self._updater, trained)
             return
         for i, name in trained:  # what is pushed runs while others are pushed
             self._kvstore.push(i, grads[name], priority=-i)
