@@ -72,13 +72,10 @@ def _number(x: float, beside: Any) -> Any:
     return ops.fill(float(x) if dtype in FLOATS else int(x), dtype)
 
 
-def _two(
-    function: Callable[[Any, Any], Any], other_names: str, scalar_names: str, name: str
-) -> None:
+def _two(name: str, function: Callable[[Any, Any], Any], others: str, scalars: str) -> None:
     def arrays(lhs: Any, rhs: Any) -> Any:
-        return function(
-            lhs, rhs if rhs.type.dtype == lhs.type.dtype else ops.cast(rhs, lhs.type.dtype)
-        )
+        dtype = lhs.type.dtype
+        return function(lhs, rhs if rhs.type.dtype == dtype else ops.cast(rhs, dtype))
 
     def number(data: Any, *, scalar: float) -> Any:
         return function(data, _number(scalar, data))
