@@ -63,7 +63,20 @@ _BINARY: dict[str, tuple[Callable[[Any, Any], Any], str, str]] = {
     "logical_xor": (_not_zero(ops.logical_xor), "_logical_xor", "_logical_xor_scalar"),
 }
 _REFLECTED = {"sub": "_rminus_scalar", "div": "_rdiv_scalar", "mod": "_rmod_scalar",
-              "power": "_rpower_scalar"}  # fmt: skip
+              "power": "_rpower_scalar", "greater": "_lesser_scalar",
+              "lesser": "_greater_scalar", "greater_equal": "_lesser_equal_scalar",
+              "lesser_equal": "_greater_equal_scalar"}  # fmt: skip
+
+
+# Python's and `nd`'s name -> op on two arrays, on an array and a number, on a number and an array.
+OPERATORS = {
+    {"sub": "subtract", "mul": "multiply", "div": "divide", "mod": "modulo"}.get(name, name): (
+        f"broadcast_{name}",
+        scalars.split()[0],
+        _REFLECTED.get(name, scalars.split()[0]),
+    )
+    for name, (_, _, scalars) in _BINARY.items()
+}
 
 
 def _number(x: float, beside: Any) -> Any:
@@ -85,7 +98,7 @@ def _two(name: str, function: Callable[[Any, Any], Any], others: str, scalars: s
 
     op(f"broadcast_{name}", *others.split())(arrays)
     op(*scalars.split())(number)
-    if name in _REFLECTED:
+    if _REFLECTED.get(name, "").startswith("_r"):
         op(_REFLECTED[name])(reflected)
 
 

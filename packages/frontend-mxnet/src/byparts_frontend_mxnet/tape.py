@@ -1,0 +1,243 @@
+"""Calls that wait: forward, backward and update of a hybridized net become one program.
+
+A hybridized block that is called while recording does not run: its outputs wait for a `Tape`, and
+so do the ops on them and the gradients that `backward` asks for.  `Trainer.step` runs the tape with
+the update of the weights as one compiled program.  Whoever reads something that waits runs what is
+there: forward and backward as one program; before `backward`, each op at once, recorded.
+
+A program is kept by the structure of its tape, so a training loop compiles it once.  What it reads
+and is a cell (parameters, auxiliary states, the stream of random numbers) is a variable of it;
+other arrays are arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Optional
+from weakref import ref
+
+import byparts_opset as ops
+from byparts_autodiff import gradients
+from byparts_eager import compile as compiled, training, training_mode
+from byparts_eager.state import state
+from byparts_eager.trace import Frame
+from byparts_frontend_mxnet.nd import array as _array
+from byparts_frontend_mxnet.nd.storage import Storage, outside, plain
+from byparts_graph_ir import Value, producers
+
+_MOST_PROGRAMS = 64
+_programs: dict[Any, Any] = {}
+_types: dict[Any, Any] = {}
+_open: list[Tape] = []  # tapes with calls that have not run
+
+Function = Callable[..., Any]
+Update = tuple[Any, Callable[..., None], Sequence[Any]]  # key, function of arrays, the arrays
+
+
+class Tape:
+    """The calls since the first one that waited.
+
+    Attributes:
+        calls: (key, function, references of the inputs, outputs).
+        arguments: arrays from outside.
+        variables: handles with a gradient that the calls read.
+        backwards: (heads, gradients by them), in order.
+    """
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, Function, tuple[Any, ...], list[ref[Storage]]]] = []
+        self.arguments: list[Any] = []
+        self.variables: dict[_array.NDArray, Any] = {}
+        self.backwards: list[tuple[Any, Any]] = []
+        self._places: dict[int, tuple[Any, ...]] = {}
+        self._kept: list[Any] = []  # storages whose ids are keys
+        _open.append(self)
+
+    def add(self, key: Any, function: Function, inputs: Sequence[Any], variables: Any) -> Any:
+        """The outputs of a call, which wait."""
+        references = tuple([self.place(x) for x in inputs])
+        key = key, training()
+        for v in variables:
+            self.variables.setdefault(v, self.place(v))
+        types, single = _output_types(key, function, [x.type for x in inputs])
+        context = inputs[0].context
+        outputs = [_array.NDArray(Storage(None, t), context) for t in types]
+        for j, y in enumerate(outputs):
+            y.storage.waits_for = self
+            self._places[id(y.storage)] = ("call", len(self.calls), j)
+        self.calls.append((key, function, references, [ref(y.storage) for y in outputs]))
+        return outputs[0] if single else outputs
+
+    def place(self, x: _array.NDArray) -> tuple[Any, ...]:
+        """The reference of an input: ("call", i, j), ("cell", storage) or ("argument", k)."""
+        if x._base is None and id(x.storage) in self._places:
+            return self._places[id(x.storage)]
+        if x._base is None and x.storage.cell is not None:
+            return ("cell", x.storage)
+        if x._base is not None and x.storage.waits_for is self:
+            self.run()
+        value = x.read() if x.grad_req == "null" else x.storage.get()
+        place = ("argument", len(self.arguments))
+        self.arguments.append(value)
+        if x.grad_req != "null":
+            self._places[id(x.storage)] = place
+            self._kept.append(x.storage)
+        return place
+
+    def backward(self, heads: Sequence[Any], head_grads: Sequence[Any]) -> None:
+        """Let the gradients by all variables wait, too."""
+        seeds = [None if g is None else self.place(g) for g in head_grads]
+        self.backwards.append(([self.place(h) for h in heads], seeds))
+        for v in self.variables:
+            if v.grad is not None:
+                v.grad.storage.waits_for = self
+                v._fresh_grad = True
+
+    def run(self, update: Optional[Update] = None) -> None:
+        """Run what waits; with `update`, change the weights in the same program."""
+        _open.remove(self) if self in _open else None
+        if not self.backwards:
+            self._run_recorded()
+            return
+        alive = [
+            (i, j, storage)
+            for i, (_, _, _, outputs) in enumerate(self.calls)
+            for j, r in enumerate(outputs)
+            if (storage := r()) is not None and storage.waits_for is self
+        ]
+        by_argument = [
+            (v, p) for v, p in self.variables.items() if p[0] == "argument" and v.grad is not None
+        ]
+        for v in self.variables:
+            if v.grad is not None:
+                v.grad.storage.waits_for = None
+        ends = tuple([(i, j) for i, j, _ in alive])
+        calls = tuple([(key, places) for key, _, places, _ in self.calls])
+        backs = tuple([(tuple(h), tuple(g)) for h, g in self.backwards])
+        how = tuple([(p, v.grad_req) for v, p in self.variables.items()])
+        key = (calls, ends, backs, how, update[0] if update else None)
+        program = _programs.get(key)
+        if program is None:
+            if len(_programs) >= _MOST_PROGRAMS:
+                _programs.pop(next(iter(_programs)))
+            functions = [(f, places, k[1]) for k, f, places, _ in self.calls]
+            weights = [(p, v) for v, p in self.variables.items() if p[0] == "cell"]
+            plan = _Plan(functions, ends, backs, weights, [p for _, p in by_argument], update)
+            program = _programs[key] = compiled(plan.run)
+        with outside():
+            more = update[2] if update else ()
+            results = program(tuple(self.arguments), tuple(more))
+        for (_, _, storage), value in zip(alive, results, strict=False):
+            storage.fill(value)
+        for (v, _), value in zip(by_argument, results[len(alive) :], strict=True):
+            _add_or_write(v, value)
+        self.calls, self.arguments = [], []
+
+    def _run_recorded(self) -> None:
+        """Call each function now, recorded: a gradient may be asked for later."""
+        environment: list[Any] = []
+        calls, self.calls = self.calls, []
+        frame, overlay, state.frame, state.overlay = state.frame, state.overlay, None, None
+        state.recorders += 1
+        handles = {p: v for v, p in self.variables.items()}
+        try:
+            for key, function, places, outputs in calls:
+                with training_mode(key[1]):
+                    inputs = [
+                        handles.get(p) or _handle(p, environment, self.arguments) for p in places
+                    ]
+                    ys = _listed(function(*inputs))
+                environment.append(ys)
+                for r, y in zip(outputs, ys, strict=True):
+                    storage = r()
+                    if storage is not None:
+                        storage.fill(y.read())
+        finally:
+            state.recorders -= 1
+            state.frame, state.overlay = frame, overlay
+
+
+class _Plan:
+    """The function that a program of a tape is traced from; it holds no arrays."""
+
+    def __init__(
+        self, calls: Any, ends: Any, backwards: Any, weights: Any, by: Any, update: Any
+    ) -> None:
+        self.calls, self.ends, self.backwards, self.weights = calls, ends, backwards, weights
+        self.by, self.update = by, update[1] if update else None
+
+    def run(self, arguments: Any, more: Any) -> Any:
+        """The outputs that somebody has, then the gradients by arguments."""
+        environment: list[Any] = []
+        leaves = [v.storage.get() for _, v in self.weights] + [arguments[p[1]] for p in self.by]
+        for function, places, mode in self.calls:
+            with training_mode(mode):
+                inputs = [_handle(p, environment, arguments) for p in places]
+                environment.append(_listed(function(*inputs)))
+        given: list[Any] = []
+        for heads, seeds in self.backwards:
+            ys = [_handle(p, environment, arguments).read() for p in heads]
+            dys = [None if p is None else _handle(p, environment, arguments).read() for p in seeds]
+            reached = _reached(ys, leaves)
+            dxs = dict(zip(reached, gradients(ys, reached, dys), strict=True)) if reached else {}
+            for (_, v), x in zip(self.weights, leaves, strict=False):
+                if x in dxs:
+                    _add_or_write(v, dxs[x])
+            given = [dxs[x] if x in dxs else ops.zeros_like(x) for x in leaves[len(self.weights) :]]
+        outputs = [environment[i][j].read() for i, j in self.ends]
+        if self.update is not None:
+            self.update(*more)
+        return (*outputs, *given)
+
+
+def _reached(ys: Sequence[Value], leaves: Sequence[Value]) -> list[Value]:
+    """The leaves that ys are computed from."""
+    read = {x for node in producers(list(ys)) for x in node.inputs} | set(ys)
+    return [x for x in dict.fromkeys(leaves) if x in read]
+
+
+def _add_or_write(variable: Any, gradient: Any) -> None:
+    storage = variable.grad.storage
+    storage.set(storage.get() + gradient if variable.grad_req == "add" else gradient)
+
+
+def _handle(place: Any, environment: Any, arguments: Any) -> Any:
+    if place[0] == "call":
+        return environment[place[1]][place[2]]
+    return _array.NDArray(place[1] if place[0] == "cell" else arguments[place[1]])
+
+
+def _listed(x: Any) -> list[Any]:
+    return list(x) if isinstance(x, (list, tuple)) else [x]
+
+
+def _output_types(key: Any, function: Function, types: Sequence[Any]) -> Any:
+    """The types of the outputs of a call, and whether it gives one alone; by tracing it once."""
+    known = (key, tuple(types))
+    if known not in _types:
+        if len(_types) >= 16 * _MOST_PROGRAMS:
+            _types.clear()
+        with outside(), Frame() as frame:
+            result = function(*[_array.NDArray(frame.input(t)) for t in types])
+            _types[known] = [y.type for y in _listed(result)], not isinstance(result, (list, tuple))
+    return _types[known]
+
+
+def defer(key: Any, function: Function, inputs: Sequence[Any], variables: Any) -> Any:
+    """The outputs of a call of a function of handles, which wait for the open tape."""
+    tape = _open[-1] if _open and not _open[-1].backwards else Tape()
+    for x in inputs:
+        if x.storage.waits_for not in (None, tape):
+            x.storage.get()
+    return tape.add(key, function, inputs, variables)
+
+
+def flush() -> None:
+    """Run all that waits."""
+    while _open:
+        _open[-1].run()
+
+
+Storage.flush = staticmethod(flush)
+
+__all__ = ["Tape", "Update", "defer", "flush", "plain"]
