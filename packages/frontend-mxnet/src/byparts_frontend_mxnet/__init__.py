@@ -2,7 +2,7 @@
 
 from byparts_frontend_mxnet import nd as nd
 
-from byparts_frontend_mxnet import autograd as autograd  # isort: skip
+from byparts_frontend_mxnet import autograd as autograd, gluon as gluon  # isort: skip
 from byparts_frontend_mxnet import (
     context as context,
     initializer as initializer,
@@ -10,6 +10,7 @@ from byparts_frontend_mxnet import (
     operator as operator,
     optimizer as optimizer,
     random as random,
+    test_utils as test_utils,
 )
 from byparts_frontend_mxnet.context import (
     Context as Context,

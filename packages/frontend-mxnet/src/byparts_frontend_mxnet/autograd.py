@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import ref
 
-import byparts_opset as ops
 from byparts_autodiff import gradients
 from byparts_eager import Array, training
 from byparts_eager.apply import as_array
 from byparts_eager.array import asarray
 from byparts_eager.state import state
+from byparts_frontend_mxnet import tape
 from byparts_frontend_mxnet.errors import MXNetError
 from byparts_frontend_mxnet.nd.array import NDArray
 from byparts_frontend_mxnet.nd.storage import plain
@@ -30,6 +30,8 @@ class _Scope:
 
     def __enter__(self) -> _Scope:
         self._before.append((state.recorders, state.training))
+        if self._records and not state.recorders and state.frame is None:
+            tape.begin()
         if self._records is not None:
             state.recorders = int(self._records)
         if self._train is not None:
@@ -111,9 +113,9 @@ def backward(
     """
     heads = _listed(heads)
     seeds = [None] * len(heads) if head_grads is None else _listed(head_grads)
-    tapes = {h.storage.waits_for if h._base is None else None for h in heads}
-    if not retain_graph and len(tapes) == 1 and None not in tapes:
-        tapes.pop().backward(heads, seeds)
+    waiting = {h.storage.waits_for if h._base is None else None for h in heads}
+    if not retain_graph and len(waiting) == 1 and None not in waiting:
+        waiting.pop().backward(heads, seeds)
         return
     ys = [h.read() for h in heads]
     found = _variables(ys)
@@ -188,6 +190,6 @@ def _listed(x: Any) -> list[Any]:
 
 
 __all__ = [
-    "Function", "backward", "grad", "is_recording", "is_training", "mark_variables", "ops", "pause",
+    "Function", "backward", "grad", "is_recording", "is_training", "mark_variables", "pause",
     "predict_mode", "record", "set_recording", "set_training", "train_mode",
 ]  # fmt: skip

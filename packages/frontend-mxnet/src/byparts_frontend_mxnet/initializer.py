@@ -99,8 +99,8 @@ class Initializer:
 
     def _init_default(self, name: str, arr: Any) -> None:
         raise MXNetError(
-            f"initializer: the name {name!r} ends with none of "
-            f"{', '.join(end for end, _ in _BY_NAME)}; give the variable its own, as in init='zeros'"
+            f"initializer: the name {name!r} ends with none of {', '.join(dict(_BY_NAME))}; "
+            "give the variable its own, as in init='zeros'"
         )
 
 

@@ -69,15 +69,10 @@ class PythonGradient(Op):
 
 def _computed(function: Any, arrays: Sequence[Any], types: Types) -> tuple[Any, ...]:
     with outside():
-        results = function(*[NDArray(Array(x)) for x in arrays])
-        return tuple(
-            [
-                np.ascontiguousarray(
-                    np.broadcast_to(y.asnumpy().astype(numpy_dtype(t.dtype)), t.dims)
-                )
-                for y, t in zip(results, types, strict=True)
-            ]
-        )
+        results = [y.asnumpy() for y in function(*[NDArray(Array(x)) for x in arrays])]
+    cast = [y.astype(numpy_dtype(t.dtype)) for y, t in zip(results, types, strict=True)]
+    rows = zip(cast, types, strict=True)
+    return tuple([np.ascontiguousarray(np.broadcast_to(y, t.dims)) for y, t in rows])
 
 
 def _evaluated(op: Op, *inputs: Any) -> tuple[Any, ...]:

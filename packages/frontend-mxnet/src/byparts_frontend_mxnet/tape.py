@@ -21,7 +21,7 @@ from byparts_autodiff import gradients
 from byparts_eager import compile as compiled, training, training_mode
 from byparts_eager.state import state
 from byparts_eager.trace import Frame
-from byparts_frontend_mxnet.nd import array as _array
+from byparts_frontend_mxnet.nd.array import NDArray
 from byparts_frontend_mxnet.nd.storage import Storage, outside, plain
 from byparts_graph_ir import Value, producers
 
@@ -29,6 +29,7 @@ _MOST_PROGRAMS = 64
 _programs: dict[Any, Any] = {}
 _types: dict[Any, Any] = {}
 _open: list[Tape] = []  # tapes with calls that have not run
+_replayed: list[Tape] = []  # tapes whose calls run at once now
 
 Function = Callable[..., Any]
 Update = tuple[Any, Callable[..., None], Sequence[Any]]  # key, function of arrays, the arrays
@@ -47,8 +48,9 @@ class Tape:
     def __init__(self) -> None:
         self.calls: list[tuple[Any, Function, tuple[Any, ...], list[ref[Storage]]]] = []
         self.arguments: list[Any] = []
-        self.variables: dict[_array.NDArray, Any] = {}
+        self.variables: dict[NDArray, Any] = {}
         self.backwards: list[tuple[Any, Any]] = []
+        self.grows = True
         self._places: dict[int, tuple[Any, ...]] = {}
         self._kept: list[Any] = []  # storages whose ids are keys
         _open.append(self)
@@ -61,14 +63,14 @@ class Tape:
             self.variables.setdefault(v, self.place(v))
         types, single = _output_types(key, function, [x.type for x in inputs])
         context = inputs[0].context
-        outputs = [_array.NDArray(Storage(None, t), context) for t in types]
+        outputs = [NDArray(Storage(None, t), context) for t in types]
         for j, y in enumerate(outputs):
             y.storage.waits_for = self
             self._places[id(y.storage)] = ("call", len(self.calls), j)
         self.calls.append((key, function, references, [ref(y.storage) for y in outputs]))
         return outputs[0] if single else outputs
 
-    def place(self, x: _array.NDArray) -> tuple[Any, ...]:
+    def place(self, x: NDArray) -> tuple[Any, ...]:
         """The reference of an input: ("call", i, j), ("cell", storage) or ("argument", k)."""
         if x._base is None and id(x.storage) in self._places:
             return self._places[id(x.storage)]
@@ -88,10 +90,15 @@ class Tape:
         """Let the gradients by all variables wait, too."""
         seeds = [None if g is None else self.place(g) for g in head_grads]
         self.backwards.append(([self.place(h) for h in heads], seeds))
+        self.grows = False
         for v in self.variables:
             if v.grad is not None:
                 v.grad.storage.waits_for = self
                 v._fresh_grad = True
+
+    def is_read(self) -> bool:
+        """Whether somebody has an output."""
+        return any(r() is not None for _, _, _, outputs in self.calls for r in outputs)
 
     def run(self, update: Optional[Update] = None) -> None:
         """Run what waits; with `update`, change the weights in the same program."""
@@ -139,12 +146,14 @@ class Tape:
         calls, self.calls = self.calls, []
         frame, overlay, state.frame, state.overlay = state.frame, state.overlay, None, None
         state.recorders += 1
+        _replayed.append(self)
         handles = {p: v for v, p in self.variables.items()}
         try:
             for key, function, places, outputs in calls:
                 with training_mode(key[1]):
                     inputs = [
-                        handles.get(p) or _handle(p, environment, self.arguments) for p in places
+                        handles[p] if p in handles else _handle(p, environment, self.arguments)
+                        for p in places
                     ]
                     ys = _listed(function(*inputs))
                 environment.append(ys)
@@ -153,6 +162,7 @@ class Tape:
                     if storage is not None:
                         storage.fill(y.read())
         finally:
+            _replayed.pop()
             state.recorders -= 1
             state.frame, state.overlay = frame, overlay
 
@@ -204,7 +214,7 @@ def _add_or_write(variable: Any, gradient: Any) -> None:
 def _handle(place: Any, environment: Any, arguments: Any) -> Any:
     if place[0] == "call":
         return environment[place[1]][place[2]]
-    return _array.NDArray(place[1] if place[0] == "cell" else arguments[place[1]])
+    return NDArray(place[1] if place[0] == "cell" else arguments[place[1]])
 
 
 def _listed(x: Any) -> list[Any]:
@@ -218,18 +228,36 @@ def _output_types(key: Any, function: Function, types: Sequence[Any]) -> Any:
         if len(_types) >= 16 * _MOST_PROGRAMS:
             _types.clear()
         with outside(), Frame() as frame:
-            result = function(*[_array.NDArray(frame.input(t)) for t in types])
+            result = function(*[NDArray(frame.input(t)) for t in types])
             _types[known] = [y.type for y in _listed(result)], not isinstance(result, (list, tuple))
     return _types[known]
 
 
+def types_of(key: Any, function: Function, arrays: Sequence[Any]) -> Any:
+    """The types of the outputs of a call on these arrays; shapes of parameters are found, too."""
+    return _output_types((key, training()), function, [x.type for x in arrays])
+
+
 def defer(key: Any, function: Function, inputs: Sequence[Any], variables: Any) -> Any:
     """The outputs of a call of a function of handles, which wait for the open tape."""
-    tape = _open[-1] if _open and not _open[-1].backwards else Tape()
+    tape = _open[-1] if _open and _open[-1].grows else Tape()
     for x in inputs:
         if x.storage.waits_for not in (None, tape):
             x.storage.get()
     return tape.add(key, function, inputs, variables)
+
+
+def runs_at_once() -> bool:
+    """Whether blocks are called as part of something that is traced or run now."""
+    return state.frame is not None or bool(_replayed)
+
+
+def begin() -> None:
+    """Let the next call that waits begin a new tape; forget tapes that nobody can read."""
+    for tape in _open[:]:
+        tape.grows = False
+        if not tape.backwards and not tape.is_read():
+            _open.remove(tape)
 
 
 def flush() -> None:

@@ -124,11 +124,7 @@ def __getattr__(name: str) -> Any:
 
 
 _RANDOM = ("uniform", "normal", "exponential", "randint", "multinomial", "shuffle")
-random = SimpleNamespace(
-    **{n: _function(f"random_{n}" if f"random_{n}" in table else n) for n in _RANDOM}
-)
-random.randn = lambda *shape, **keywords: random.normal(shape=shape, **keywords)
-op = SimpleNamespace()  # filled on use, as `nd` itself
+random = SimpleNamespace(**{name: _function(name) for name in _RANDOM})
 
 __all__ = [
     "MXNetError", "NDArray", "arange", "array", "concatenate", "empty", "full", "load", "ones",

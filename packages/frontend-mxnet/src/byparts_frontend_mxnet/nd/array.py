@@ -264,74 +264,21 @@ class NDArray:
 
     def __getattr__(self, name: str) -> Any:
         """An op of the table as a method: `x.sum(axis=0)`."""
-        if name.startswith("_") or name not in METHODS:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name not in METHODS:
             raise unknown("NDArray", name, [*METHODS, *dir(NDArray)])
         return partial(_method, name, self)
 
 
-METHODS = frozenset(
-    [
-        "abs",
-        "argmax",
-        "argmax_channel",
-        "argmin",
-        "argsort",
-        "broadcast_to",
-        "broadcast_axes",
-        "broadcast_like",
-        "ceil",
-        "clip",
-        "cos",
-        "dot",
-        "exp",
-        "expand_dims",
-        "expm1",
-        "flatten",
-        "flip",
-        "floor",
-        "log",
-        "log10",
-        "log1p",
-        "log2",
-        "log_softmax",
-        "max",
-        "mean",
-        "min",
-        "nansum",
-        "norm",
-        "one_hot",
-        "pad",
-        "pick",
-        "prod",
-        "reciprocal",
-        "relu",
-        "repeat",
-        "reshape_like",
-        "round",
-        "rsqrt",
-        "sigmoid",
-        "sign",
-        "sin",
-        "slice",
-        "slice_axis",
-        "softmax",
-        "sort",
-        "split",
-        "sqrt",
-        "square",
-        "squeeze",
-        "sum",
-        "swapaxes",
-        "take",
-        "tan",
-        "tanh",
-        "tile",
-        "topk",
-        "transpose",
-        "zeros_like",
-        "ones_like",
-    ]
+_METHODS = (
+    "abs argmax argmax_channel argmin argsort broadcast_to broadcast_axes broadcast_like ceil clip "
+    "cos dot exp expand_dims expm1 flatten flip floor log log10 log1p log2 log_softmax max mean min "
+    "nansum norm one_hot pad pick prod reciprocal relu repeat reshape_like round rsqrt sigmoid sign "
+    "sin slice slice_axis softmax sort split sqrt square squeeze sum swapaxes take tan tanh tile "
+    "topk transpose zeros_like ones_like"
 )
+METHODS = frozenset(_METHODS.split())
 
 
 def _method(name: str, self: NDArray, *args: Any, **keywords: Any) -> Any:
@@ -384,20 +331,21 @@ def invoke(entry: OpEntry, args: Sequence[Any], keywords: dict[str, Any]) -> Any
                 f"{', '.join(names)}"
             )
     arrays = [inputs[name] for name in names]
-    if any([hasattr(a, "find_shape") for a in arrays]):
+    if any([a.__class__ is not NDArray for a in arrays]):  # parameters of gluon without a shape
         known = entry.shapes(arrays[0].shape, parameters)
+        pairs = zip(names, arrays, strict=True)
         arrays = [
-            a.find_shape(known.get(n), entry.name) if hasattr(a, "find_shape") else a
-            for n, a in zip(names, arrays, strict=True)
+            a if a.__class__ is NDArray else a.find_shape(known.get(n), entry.name)
+            for n, a in pairs
         ]
     from byparts_frontend_mxnet import tape  # which needs this module
 
     context = (ctx if ctx is not None else arrays[0].context) if arrays or ctx else None
     call = partial(apply, entry, names, parameters, context)
-    if state.recorders and state.frame is None and out is None:
-        if any([a.storage.waits_for is not None for a in arrays]):
-            key = (entry.name, names, tuple(sorted(parameters.items())))
-            return tape.defer(key, call, arrays, [a for a in arrays if a.grad_req != "null"])
+    waits = any([a.storage.waits_for is not None for a in arrays])
+    if waits and state.recorders and state.frame is None and out is None:
+        key = (entry.name, names, tuple(sorted(parameters.items())))
+        return tape.defer(key, call, arrays, [a for a in arrays if a.grad_req != "null"])
     results = call(*arrays)
     if out is None:
         return results
