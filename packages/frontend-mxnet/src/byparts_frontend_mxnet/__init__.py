@@ -17,6 +17,7 @@ from byparts_frontend_mxnet.context import (
     cpu as cpu,
     current_context as current_context,
     gpu as gpu,
+    options as options,
 )
 from byparts_frontend_mxnet.errors import MXNetError as MXNetError
 
