@@ -13,7 +13,17 @@ class MXNetError(GraphError, RuntimeError):
 
 
 class UnknownName(MXNetError, AttributeError):
-    """A name that is not there."""
+    """A name that is not there.  The close ones are sought when it is shown: `hasattr` drops it."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+        super().__init__(what, name, known)
+
+    def __str__(self) -> str:
+        what, name, known = self.args
+        names = sorted(map(str, known))
+        near = get_close_matches(str(name), names, 3, 0.5) or (names if len(names) < 9 else [])
+        hint = f"; close names: {', '.join(near)}" if near else ""
+        return f"{what} has no {name!r}{hint}"
 
 
 class DeferredInitializationError(MXNetError):
@@ -22,6 +32,4 @@ class DeferredInitializationError(MXNetError):
 
 def unknown(what: str, name: str, known: Iterable[str]) -> UnknownName:
     """The error of a name that is not there, with close names that are."""
-    near = get_close_matches(name, list(known), 3, 0.5)
-    hint = f"; close names: {', '.join(near)}" if near else ""
-    return UnknownName(f"{what} has no {name!r}{hint}")
+    return UnknownName(what, name, known)

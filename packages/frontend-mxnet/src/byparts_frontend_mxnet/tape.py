@@ -171,6 +171,32 @@ class Tape:
             state.frame, state.overlay = frame, overlay
 
 
+class Waiting:
+    """Something else that runs when what waits for it is read: a step of an executor."""
+
+    grows, backwards = False, True
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+
+    def run(self) -> None:
+        """Run it, once."""
+        forget(self)
+        self.function()
+
+
+def wait(function: Function) -> Waiting:
+    """Let storages wait for a function of no arguments, which is called once."""
+    _open.append(Waiting(function))  # type: ignore[arg-type]  # has what is asked of a tape
+    return _open[-1]  # type: ignore[return-value]
+
+
+def forget(waiting: Waiting) -> None:
+    """Take it out of what waits."""
+    if waiting in _open:
+        _open.remove(waiting)  # type: ignore[arg-type]
+
+
 class _Plan:
     """The function that a program of a tape is traced from; it holds no arrays."""
 

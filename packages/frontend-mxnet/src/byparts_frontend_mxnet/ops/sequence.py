@@ -104,6 +104,9 @@ def rnn(
     each = [a for pair in shapes for a in pair] + [(a[0],) for a, _ in shapes for _ in "ih"]
     counts = [a[0] * a[1] if len(a) == 2 else a[0] for a in each]
     parts = ops.split(parameters, counts, 0)
+    full = (len(shapes), data.type.dims[1], state_size)
+    state = ops.broadcast_to(state, full)  # of one row where a cell begins with zeros
+    state_cell = None if state_cell is None else ops.broadcast_to(state_cell, full)
     blocks = [ops.reshape(v, s) for v, s in zip(parts, each, strict=True)]
     ways = 2 if bidirectional else 1
     x, hs, cs = data, [], []
