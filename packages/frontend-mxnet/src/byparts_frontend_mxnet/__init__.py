@@ -1,5 +1,7 @@
 """Programs of MXNet 1.0, imperative and symbolic, by changing the import line."""
 
+from sys import modules as _modules
+
 from byparts_frontend_mxnet import nd as nd
 
 from byparts_frontend_mxnet import autograd as autograd, gluon as gluon  # isort: skip
@@ -17,6 +19,7 @@ from byparts_frontend_mxnet.context import (
     cpu as cpu,
     current_context as current_context,
     gpu as gpu,
+    options as options,
 )
 from byparts_frontend_mxnet.errors import MXNetError as MXNetError
 
@@ -40,5 +43,8 @@ from byparts_frontend_mxnet.symbol import Symbol as Symbol
 
 ndarray, init = nd, initializer
 sym, mod, kv, viz, mon, attribute = symbol, module, kvstore, visualization, monitor, name
+
+# `import byparts_frontend_mxnet.ndarray as F` and the like name modules.
+_modules.update({f"{__name__}.{n}": globals()[n] for n in ("ndarray", "init", "sym", "mod", "kv")})
 
 __version__ = "0.2.0"

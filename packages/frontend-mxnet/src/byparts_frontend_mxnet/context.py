@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 _stack: list[Context] = []
+options: dict[str, Any] = {}
+"""Options of `build` for all programs, as in `mx.options["backends"] = ("native", "numpy")`."""
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ class Optimizer:
     """
 
     slots = 0  # states of a weight
+    constant_rate = False  # whether a program is faster if the rate is a constant of it
     default_rate = 0.01
 
     def __init__(
@@ -113,10 +114,10 @@ class Optimizer:
 
     def create_state(self, index: Any, weight: NDArray) -> Any:
         """The states of a weight, zeros; `None` where it has none."""
-        zeros = [
-            NDArray(Array(np.zeros(weight.shape, weight.dtype)), weight.context)
-            for _ in range(self.slots)
-        ]
+        elements = np.zeros(weight.shape, weight.dtype)
+        zeros = [NDArray(Array(elements), weight.context) for _ in range(self.slots)]
+        for x in zeros:
+            x.storage.as_cell("state")  # programs update it in place
         return tuple(zeros) or None
 
     def update(self, index: Any, weight: NDArray, grad: NDArray, state: Any) -> None:
@@ -177,11 +178,16 @@ class SGD(Optimizer):
         super().__init__(**keywords)
         self.momentum, self.slots = momentum, int(momentum != 0)
 
+    @property
+    def constant_rate(self) -> bool:
+        """Whether it is a sum alone."""
+        return not (self.momentum or self.wd) and self.clip_gradient is None
+
     def rule(
         self, ws: Slots, gs: Slots, slots: Sequence[Slots], rate: Any, rescale: Any, wd: float
     ) -> tuple[Slots, Sequence[Slots]]:
         """Without momentum, decay and clipping one op for all weights."""
-        if self.momentum or wd or self.clip_gradient is not None:
+        if not self.constant_rate:
             return super().rule(ws, gs, slots, rate, rescale, wd)
         return ops.gradient_descent(ws, gs, rate * rescale), ()
 

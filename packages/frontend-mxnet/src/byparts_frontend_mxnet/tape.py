@@ -21,6 +21,8 @@ from byparts_autodiff import gradients
 from byparts_eager import compile as compiled, training, training_mode
 from byparts_eager.state import state
 from byparts_eager.trace import Frame
+from byparts_frontend_mxnet.context import options
+from byparts_frontend_mxnet.errors import MXNetError
 from byparts_frontend_mxnet.nd.array import NDArray
 from byparts_frontend_mxnet.nd.storage import Storage, outside, plain
 from byparts_graph_ir import Value, producers
@@ -32,7 +34,8 @@ _open: list[Tape] = []  # tapes with calls that have not run
 _replayed: list[Tape] = []  # tapes whose calls run at once now
 
 Function = Callable[..., Any]
-Update = tuple[Any, Callable[..., None], Sequence[Any]]  # key, function of arrays, the arrays
+# A key, a function of (handle -> its gradient) and arrays, the arrays.
+Update = tuple[Any, Callable[..., None], Sequence[Any]]
 
 
 class Tape:
@@ -117,12 +120,13 @@ class Tape:
         ]
         for v in self.variables:
             if v.grad is not None:
-                v.grad.storage.waits_for = None
+                is_lost = update and v.grad_req == "write" and v.storage.cell is not None
+                v.grad.storage.waits_for = Storage.lost if is_lost else None
         ends = tuple([(i, j) for i, j, _ in alive])
         calls = tuple([(key, places) for key, _, places, _ in self.calls])
         backs = tuple([(tuple(h), tuple(g)) for h, g in self.backwards])
         how = tuple([(p, v.grad_req) for v, p in self.variables.items()])
-        key = (calls, ends, backs, how, update[0] if update else None)
+        key = (calls, ends, backs, how, update[0] if update else None, repr(options))
         program = _programs.get(key)
         if program is None:
             if len(_programs) >= _MOST_PROGRAMS:
@@ -130,7 +134,7 @@ class Tape:
             functions = [(f, places, k[1]) for k, f, places, _ in self.calls]
             weights = [(p, v) for v, p in self.variables.items() if p[0] == "cell"]
             plan = _Plan(functions, ends, backs, weights, [p for _, p in by_argument], update)
-            program = _programs[key] = compiled(plan.run)
+            program = _programs[key] = compiled(plan.run, **options)
         with outside():
             more = update[2] if update else ()
             results = program(tuple(self.arguments), tuple(more))
@@ -167,6 +171,32 @@ class Tape:
             state.frame, state.overlay = frame, overlay
 
 
+class Waiting:
+    """Something else that runs when what waits for it is read: a step of an executor."""
+
+    grows, backwards = False, True
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+
+    def run(self) -> None:
+        """Run it, once."""
+        forget(self)
+        self.function()
+
+
+def wait(function: Function) -> Waiting:
+    """Let storages wait for a function of no arguments, which is called once."""
+    _open.append(Waiting(function))  # type: ignore[arg-type]  # has what is asked of a tape
+    return _open[-1]  # type: ignore[return-value]
+
+
+def forget(waiting: Waiting) -> None:
+    """Take it out of what waits."""
+    if waiting in _open:
+        _open.remove(waiting)  # type: ignore[arg-type]
+
+
 class _Plan:
     """The function that a program of a tape is traced from; it holds no arrays."""
 
@@ -185,19 +215,40 @@ class _Plan:
                 inputs = [_handle(p, environment, arguments) for p in places]
                 environment.append(_listed(function(*inputs)))
         given: list[Any] = []
+        own: dict[Any, NDArray] = {}
         for heads, seeds in self.backwards:
             ys = [_handle(p, environment, arguments).read() for p in heads]
             dys = [None if p is None else _handle(p, environment, arguments).read() for p in seeds]
             reached = _reached(ys, leaves)
             dxs = dict(zip(reached, gradients(ys, reached, dys), strict=True)) if reached else {}
             for (_, v), x in zip(self.weights, leaves, strict=False):
-                if x in dxs:
+                if x in dxs and self.update is not None and v.grad_req == "write":
+                    own[v] = NDArray(dxs[x])  # not kept: no memory for it, and it may be fused
+                elif x in dxs:
                     _add_or_write(v, dxs[x])
             given = [dxs[x] if x in dxs else ops.zeros_like(x) for x in leaves[len(self.weights) :]]
         outputs = [environment[i][j].read() for i, j in self.ends]
         if self.update is not None:
-            self.update(*more)
+            self.update(lambda v: own.get(v, v.grad), *more)
         return (*outputs, *given)
+
+
+class _Lost:
+    """Stands for a gradient that was used up by the update in its program."""
+
+    def run(self) -> None:
+        """Refuse.
+
+        Raises:
+            MXNetError: always, with what to do.
+        """
+        raise MXNetError(
+            "this gradient was computed and used inside the program of Trainer.step, which does "
+            "not keep it; read it before step(), or use grad_req='add' and zero_grad()"
+        )
+
+
+Storage.lost = _Lost()
 
 
 def _reached(ys: Sequence[Value], leaves: Sequence[Value]) -> list[Value]:
@@ -264,32 +315,6 @@ def flush() -> None:
     """Run all that waits."""
     while _open:
         _open[-1].run()
-
-
-class Waiting:
-    """Something else that runs when what waits for it is read: a step of an executor."""
-
-    grows, backwards = False, True
-
-    def __init__(self, function: Function) -> None:
-        self.function = function
-
-    def run(self) -> None:
-        """Run it, once."""
-        forget(self)
-        self.function()
-
-
-def wait(function: Function) -> Waiting:
-    """Let storages wait for a function of no arguments, which is called once."""
-    _open.append(Waiting(function))  # type: ignore[arg-type]  # has what is asked of a tape
-    return _open[-1]  # type: ignore[return-value]
-
-
-def forget(waiting: Waiting) -> None:
-    """Take it out of what waits."""
-    if waiting in _open:
-        _open.remove(waiting)  # type: ignore[arg-type]
 
 
 Storage.flush = staticmethod(flush)

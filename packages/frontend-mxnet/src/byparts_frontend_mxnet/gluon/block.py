@@ -9,6 +9,7 @@ from typing import Any, Optional
 from byparts_eager import compile as compiled
 from byparts_eager.state import state
 from byparts_frontend_mxnet import nd, tape
+from byparts_frontend_mxnet.context import options
 from byparts_frontend_mxnet.errors import DeferredInitializationError
 from byparts_frontend_mxnet.gluon.parameter import Deferred, Parameter, ParameterDict
 from byparts_frontend_mxnet.nd.array import NDArray
@@ -129,8 +130,8 @@ class Block:
 
     save_parameters, load_parameters = save_params, load_params
 
-    def hybridize(self, active: bool = True) -> None:
-        """Let all hybrid blocks inside run as programs."""
+    def hybridize(self, active: bool = True, **how: Any) -> None:
+        """Let all hybrid blocks inside run as programs; `how` (static_alloc...) is MXNet's."""
         for child in self._children:
             child.hybridize(active)
 
@@ -173,7 +174,7 @@ class HybridBlock(Block):
     _active = False
     _program: Any = None
 
-    def hybridize(self, active: bool = True) -> None:
+    def hybridize(self, active: bool = True, **how: Any) -> None:
         """Let it run as a program from now on, or not."""
         self._active = active
         self._forget()
@@ -183,14 +184,13 @@ class HybridBlock(Block):
         self._program = None
 
     def __call__(self, *args: Any) -> Any:
-        flat = [x for a in args for x in (a if isinstance(a, (list, tuple)) else (a,))]
         is_plain = all([x.__class__ is NDArray for x in args])
-        if not self._active or tape.runs_at_once() or not is_plain:
-            with _on(flat):
-                return self.forward(*args)
-        if self._program is None:
-            self._program = _Program(self)
-        return self._program(args)
+        if is_plain and not tape.runs_at_once() and (self._active or _wait(args)):
+            if self._program is None:
+                self._program = _Program(self)
+            return self._program(args)
+        with _on([x for a in args for x in (a if isinstance(a, (list, tuple)) else (a,))]):
+            return self.forward(*args)
 
     def forward(self, x: Any, *args: Any) -> Any:
         """Call `hybrid_forward` with the parameters, arrays or symbols."""
@@ -219,6 +219,11 @@ class HybridBlock(Block):
         aux = set(graph.list_auxiliary_states())
         named = {f"{'aux' if n in aux else 'arg'}:{n}": p for n, p in self.collect_params().items()}
         nd.save(f"{path}-0000.params", {n: p.data() for n, p in named.items()})
+
+
+def _wait(args: Any) -> bool:
+    """Whether something waits while recording: what is computed from it may wait, too."""
+    return state.recorders > 0 and any([x.storage.waits_for is not None for x in args])
 
 
 def _data(p: Parameter, x: NDArray) -> NDArray:
@@ -250,7 +255,7 @@ class _Program:
     def __init__(self, block: HybridBlock) -> None:
         self._block = block
         self._parameters = list(block.collect_params().values())
-        self._run = compiled(self._values)
+        self._run = compiled(self._values, **options)
 
     def __call__(self, args: Any) -> Any:
         context = args[0].context

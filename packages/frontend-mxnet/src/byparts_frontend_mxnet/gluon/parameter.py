@@ -71,7 +71,7 @@ class Parameter:
         devices = [ctx or current_context()] if not isinstance(ctx, (list, tuple)) else list(ctx)
         own = init if init is not None else self.init
         chosen = initializer.create(own if own is not None else default_init or "uniform")
-        self._deferred = (chosen, own is not None, devices)
+        self._deferred = (chosen, devices)
         if self._is_known():
             self._make()
         elif not self.allow_deferred_init:
@@ -84,14 +84,13 @@ class Parameter:
         return self.shape is not None and all(d > 0 for d in self.shape)
 
     def _make(self) -> None:
-        init, is_own, devices = self._deferred
+        init, devices = self._deferred
         self._deferred = None
         with outside(), autograd.pause():
             first = nd.zeros(self.shape, dtype=self.dtype)
-            if is_own and isinstance(init, initializer.Initializer):
-                getattr(init, "_init_weight", init)(initializer.InitDesc(self.name), first)
-            else:
-                init(initializer.InitDesc(self.name), first)
+            is_plain = getattr(type(init), "__call__", None) is initializer.Initializer.__call__
+            fill = init._init_weight if is_plain else init  # whatever the name ends with
+            fill(initializer.InitDesc(self.name), first)
             before, self._data = self._data, {}
             for ctx in devices:
                 if ctx in before:  # programs know its cell
@@ -175,7 +174,7 @@ class Parameter:
 
     def list_ctx(self) -> list[Context]:
         """The devices."""
-        return list(self._data) or (list(self._deferred[2]) if self._deferred else [])
+        return list(self._data) or (list(self._deferred[1]) if self._deferred else [])
 
     def zero_grad(self) -> None:
         """Set the gradients to 0."""
@@ -196,8 +195,8 @@ class Parameter:
             raise MXNetError(f"parameter {self.name!r} is {self.shape}, and cannot be {data.shape}")
         if not self._data:
             self.shape = tuple(data.shape)
-            devices = self._deferred[2] if self._deferred else [current_context()]
-            self._deferred = (initializer.Zero(), True, devices)
+            devices = self._deferred[1] if self._deferred else [current_context()]
+            self._deferred = (initializer.Zero(), devices)
             self._make()
         with outside():
             for x in self._data.values():
@@ -207,7 +206,7 @@ class Parameter:
         """Move it to other devices."""
         devices = list(ctx) if isinstance(ctx, (list, tuple)) else [ctx]
         first = self.data()
-        self._deferred = (initializer.Zero(), True, devices)
+        self._deferred = (initializer.Zero(), devices)
         self._make()
         self.set_data(first)
 

@@ -11,6 +11,8 @@ from byparts_frontend_mxnet.errors import MXNetError
 from byparts_frontend_mxnet.gluon.parameter import Parameter, ParameterDict
 from byparts_frontend_mxnet.optimizer import Optimizer, Updater, create
 
+_MOST_RATES = 4  # that are constants of a program
+
 
 class Trainer:
     """Changes parameters by their gradients.
@@ -40,6 +42,7 @@ class Trainer:
         else:
             self._optimizer = create(optimizer, param_dict=named, **(optimizer_params or {}))
         self._scale = self._optimizer.rescale_grad
+        self._rates: set[tuple[float, ...]] = set()
         self._updaters: dict[Any, Updater] = {}
 
     @property
@@ -63,57 +66,59 @@ class Trainer:
             UserWarning: a parameter has no new gradient since the last step.
         """
         self._optimizer.rescale_grad = self._scale / batch_size
-        trained = [(i, p) for i, p in enumerate(self._params) if p.grad_req != "null"]
-        for _, p in trained:
-            for x in p.list_data():
-                if not x._fresh_grad and not ignore_stale_grad:
-                    raise UserWarning(
-                        f"the gradient of parameter {p.name!r} on {x.context} is not new: no "
-                        "backward() reached it since the last step; step(ignore_stale_grad=True) "
-                        "leaves such parameters as they are"
-                    )
-        fresh = [(i, p) for i, p in trained if p.list_data()[0]._fresh_grad]
-        tapes = {p.grad().storage.waits_for for _, p in fresh if len(p._data) == 1}
-        one_program = type(self._optimizer).update is Optimizer.update
-        is_alone = all([len(p._data) == 1 for _, p in fresh])
-        if one_program and is_alone and len(tapes) == 1 and None not in tapes:
-            tapes.pop().run(self._update(fresh))
-        elif one_program and is_alone and fresh:
-            _, change, more = self._update(fresh)
-            change(*[float(x) for x in more])
+        rows = [(i, p, p.list_data()) for i, p in enumerate(self._params) if p.grad_req != "null"]
+        stale = [(p, x) for _, p, xs in rows for x in xs if not x._fresh_grad]
+        if stale and not ignore_stale_grad:
+            p, x = stale[0]
+            raise UserWarning(
+                f"the gradient of parameter {p.name!r} on {x.context} is not new: no backward() "
+                "reached it since the last step; step(ignore_stale_grad=True) leaves such "
+                "parameters as they are"
+            )
+        fresh = [(i, xs[0]) for i, _, xs in rows if xs[0]._fresh_grad]
+        is_alone = all([len(xs) == 1 for _, _, xs in rows])
+        if is_alone and fresh and type(self._optimizer).update is Optimizer.update:
+            tapes = {x.grad.storage.waits_for for _, x in fresh}
+            update = self._update(fresh)
+            if len(tapes) == 1 and None not in tapes:
+                tapes.pop().run(update)
+            else:
+                update[1](lambda w: w.grad, *map(float, update[2]))
         else:
-            self._update_each(fresh)
-        for _, p in fresh:
-            for x in p.list_data():
+            self._update_each([(i, p) for i, p, xs in rows if xs[0]._fresh_grad])
+        for _, p, xs in rows:
+            for x in xs:
                 x._fresh_grad = p.grad_req == "add"
 
-    def _update(self, rows: Any) -> tuple[Any, Any, list[Any]]:
-        """(key, function of rates and rescale_grad, these), of parameters on one device."""
-        opt = self._optimizer
+    def _update(self, rows: Any) -> tuple[Any, Any, Any]:
+        """(key, function of rates and rescale_grad, these), of weights on one device."""
+        opt, updater = self._optimizer, self._updater(None)
         groups: dict[tuple[float, float], list[int]] = {}
         for i, _ in rows:
             opt._update_count(i)
-            rate = opt._get_lr(i) * opt.correction(opt._index_update_count[i])
-            groups.setdefault((rate, opt._get_wd(i)), []).append(i)
+        lr = opt.learning_rate
+        for i, weight in rows:
+            p = self._params[i]
+            rate = lr * p.lr_mult * opt.correction(opt._index_update_count[i])
+            groups.setdefault((rate, opt.wd * p.wd_mult), []).append(i)
+            updater.state(i, weight)
         plan = tuple([(wd, tuple(group)) for (_, wd), group in groups.items()])
-        for i, p in rows:
-            state = self._updater(None).state(i, p.data())
-            for s in state or ():
-                s.storage.as_cell(f"{p.name}.state")
+        numbers = [*[rate for rate, _ in groups], opt.rescale_grad]
+        # A constant rate lets kernels add the update to a product of matrices, so that the gradient
+        # is never in memory; after a few other rates it is an argument, or each would be compiled.
+        if opt.constant_rate and len(self._rates) < _MOST_RATES:
+            self._rates.add(tuple(numbers))
+        is_constant = tuple(numbers) in self._rates
 
-        def change(*more: Any) -> None:
-            *rates, rescale = more
+        def change(gradient: Any, *more: Any) -> None:
+            *rates, rescale = numbers if is_constant else more
             for rate, (wd, group) in zip(rates, plan, strict=True):
-                ws, gs = zip(
-                    *[(self._params[i].data(), self._params[i].grad()) for i in group], strict=True
-                )
-                states = [self._updater(None).states[i] or () for i in group]
-                opt.change(ws, gs, states, rate, rescale, wd)
+                ws = [self._params[i].data() for i in group]
+                states = [updater.states[i] or () for i in group]
+                opt.change(ws, [gradient(w) for w in ws], states, rate, rescale, wd)
 
-        more = [
-            np.asarray(x, np.float32) for x in (*[rate for rate, _ in groups], opt.rescale_grad)
-        ]
-        return (self, plan), change, more
+        more = () if is_constant else [np.asarray(x, np.float32) for x in numbers]
+        return (self, plan, tuple(numbers) if is_constant else None), change, more
 
     def _update_each(self, rows: Any) -> None:
         """Add the gradients of all devices, and update each copy."""

@@ -92,7 +92,8 @@ class NDArray:
             value = asarray(value, dtype=self.type.dtype)
         if old.__class__ is Array and value.__class__ is Array and not state.recorders:
             elements = old.numpy().copy()
-            elements[index] = value.numpy()
+            new = value.numpy()
+            elements[index] = new.reshape(()) if new.size == 1 else new
             self.write(Array(elements))
         else:
             self.write(At(old, index).set(value))
@@ -193,8 +194,10 @@ class NDArray:
         from byparts_frontend_mxnet import autograd  # which needs this module
 
         zeros = NDArray(Array(np.zeros(self.shape, self.dtype)), self.context)
-        if state.frame is None:
-            self.storage.fill(plain(self.storage.get())) if self.storage.cell is None else None
+        if self._base is not None:
+            self.storage, self._base = Storage(plain(self.read())), None
+        elif self.storage.cell is None:
+            self.storage.fill(plain(self.storage.get()))
         autograd.mark_variables([self], [zeros], grad_req)
 
     def backward(

@@ -47,7 +47,9 @@ class Storage:
     def set(self, value: Any) -> None:
         """Hold another array of the same type."""
         if self.waits_for is not None and state.frame is None:
-            self.waits_for.run()
+            waits, self.waits_for = self.waits_for, None
+            if waits is not self.lost:
+                waits.run()
         if self.cell is None:
             self._array = value
         else:
@@ -66,6 +68,7 @@ class Storage:
             self._array = None
         return self.cell
 
+    lost: Any = None  # stands for a gradient that its program did not keep
     flush: Any = None  # runs the programs that read cells and have not run yet
 
 

@@ -204,13 +204,22 @@ def take(a: Any, indices: Any, *, axis: int = 0, mode: str = "clip") -> Any:
     return ops.gather(a, ops.mod(whole, size) if mode == "wrap" else _clipped(indices, size), axis)
 
 
+_SMALL = 128  # classes, up to which comparing with all is faster than a lookup, which is no loop
+
+
 @op("pick")
 def pick(data: Any, index: Any, *, axis: int = -1, keepdims: bool = False) -> Any:
     """One element of each line along an axis."""
-    dims = list(data.type.dims)
-    dims[axis] = 1
-    places = ops.reshape(_clipped(index, data.type.dims[axis]), dims)
-    y = ops.take_along_axis(data, places, axis % data.type.rank)
+    axis, dims = axis % data.type.rank, list(data.type.dims)
+    count, dims[axis] = dims[axis], 1
+    places = ops.reshape(_clipped(index, count), dims)
+    if count <= _SMALL:
+        numbers = ops.reshape(
+            ops.arange(0, count, 1, "i32"), [count if a == axis else 1 for a in range(len(dims))]
+        )
+        chosen = ops.where(ops.equal(places, numbers), data, ops.zeros_like(data))
+        return ops.sum(chosen, axis, keepdims)
+    y = ops.take_along_axis(data, places, axis)
     return y if keepdims else ops.squeeze(y, axis)
 
 
