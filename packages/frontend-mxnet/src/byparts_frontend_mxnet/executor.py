@@ -64,7 +64,7 @@ class Executor:
     ) -> None:
         self._symbol, self._ctx = symbol, ctx or current_context()
         self.arg_dict, self.aux_dict = args, aux
-        self.grad_dict = {k: grads.get(k) if reqs[k] != "null" else None for k in args}
+        self.grad_dict: Arrays = {k: grads.get(k) if reqs[k] != "null" else None for k in args}
         self._nodes, self._reqs = symbol.nodes(), dict(reqs)
         bound = {**args, **aux}
         self._cells = {n: _cell(bound[n.name], n.name) for n in self._nodes if n.entry is None}
@@ -226,7 +226,7 @@ class Executor:
 
     def _hand_out(self, names: Sequence[str], results: Any) -> None:
         for name, dx in zip(names, results or (), strict=True):
-            target: Any = self.grad_dict[name]
+            target = self.grad_dict[name]
             target.write(target.read() + dx if self._reqs[name] == "add" else dx)
 
     def update(self, updater: Any, rows: Sequence[tuple[Any, str]]) -> None:
