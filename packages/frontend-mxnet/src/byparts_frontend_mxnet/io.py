@@ -65,15 +65,9 @@ class DataBatch:
     """
 
     def __init__(
-        self,
-        data: Any,
-        label: Any = None,
-        pad: Optional[int] = None,
-        index: Any = None,
-        bucket_key: Any = None,
-        provide_data: Any = None,
-        provide_label: Any = None,
-    ) -> None:
+        self, data: Any, label: Any = None, pad: Optional[int] = None, index: Any = None,
+        bucket_key: Any = None, provide_data: Any = None, provide_label: Any = None,
+    ) -> None:  # fmt: skip
         for what, arrays in (("data", data), ("label", label)):
             if not isinstance(arrays, (list, tuple, type(None))):
                 raise ArgumentError(f"DataBatch: {what} is a list of arrays; write [{what}]")
@@ -149,15 +143,9 @@ class NDArrayIter(DataIter):
     """
 
     def __init__(
-        self,
-        data: Any,
-        label: Any = None,
-        batch_size: int = 1,
-        shuffle: bool = False,
-        last_batch_handle: str = "pad",
-        data_name: str = "data",
-        label_name: str = "softmax_label",
-    ) -> None:
+        self, data: Any, label: Any = None, batch_size: int = 1, shuffle: bool = False,
+        last_batch_handle: str = "pad", data_name: str = "data", label_name: str = "softmax_label",
+    ) -> None:  # fmt: skip
         super().__init__(batch_size)
         self.data, self.label = _named(data, data_name), _named(label, label_name)
         lengths = {name: len(x) for name, x in self.data + self.label}
