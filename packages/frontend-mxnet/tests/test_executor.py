@@ -207,3 +207,13 @@ def test_errors_name_arguments_shapes_and_what_to_do() -> None:
         mlp().bind(mx.cpu(), arrays)
     with pytest.raises(mx.MXNetError, match="grad_req of data is 'wrte'; it is write, add or"):
         mlp().simple_bind(data=(1, 64), grad_req="wrte")
+
+
+def test_what_waits_computes_with_the_arrays_of_its_call() -> None:
+    """Writing to an argument after forward changes neither outputs nor gradients."""
+    executor, gradient = _product()
+    executor.forward(is_train=True)
+    executor.arg_dict["b"][:] = 0
+    executor.backward()
+    np.testing.assert_array_equal(executor.outputs[0].asnumpy(), [4, 10, 18])
+    np.testing.assert_array_equal(gradient.asnumpy(), [4, 5, 6])
