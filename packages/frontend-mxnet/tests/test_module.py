@@ -198,6 +198,21 @@ def test_gradients_of_an_updated_step_are_refused_once_and_kept_from_then_on() -
     assert np.abs(gradient.asnumpy()).max() > 0
 
 
+def test_gradients_are_added_up_by_hand_before_the_update() -> None:
+    """As a program of two networks of 2016 does it, on the arrays of each device."""
+    once, twice = _bound(), _bound()
+    for _ in range(2):
+        once.forward_backward(next(batches(0, 100)))
+    for module, factor in ((once, 2), (twice, 1)):
+        module.forward_backward(next(batches(0, 100)))
+        for (gradient,) in module._exec_group.grad_arrays:
+            gradient *= factor
+        module.update()
+    twice_weight = twice.get_params()[0]["fc1_weight"].asnumpy()
+    moved = [m.get_params()[0]["fc1_weight"].asnumpy() for m in (once, _bound())]
+    np.testing.assert_allclose(moved[0] - moved[1], (twice_weight - moved[1]) * 2, atol=1e-6)
+
+
 def test_an_optimizer_of_ones_own_updates_arrays() -> None:
     """A class with update(index, weight, grad, state), by its name."""
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from byparts_engine import Engine
 from byparts_frontend_mxnet import nd
+from byparts_frontend_mxnet.errors import MXNetError
 from byparts_graph_ir import ArgumentError, ShapeError
 
 Named = list[tuple[str, NDArray[Any]]]
@@ -320,6 +321,18 @@ def MNISTIter(  # noqa: N802  # likewise
         order = np.random.RandomState(seed).permutation(len(data))
         data, labels = data[order], labels[order]
     return NDArrayIter(data, labels, batch_size, last_batch_handle="discard", **names)
+
+
+def ImageRecordIter(*_: Any, **__: Any) -> NDArrayIter:  # noqa: N802  # likewise
+    """Refused.
+
+    Raises:
+        MXNetError: always.
+    """
+    raise MXNetError(
+        "ImageRecordIter: records of images are not read here; decode the images, and give their "
+        "arrays to NDArrayIter"
+    )
 
 
 def _idx(path: str) -> NDArray[Any]:

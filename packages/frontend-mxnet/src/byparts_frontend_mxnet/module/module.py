@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, Optional
 
 from byparts_frontend_mxnet import initializer as init, kvstore as kv, model, nd, optimizer as opt
@@ -53,6 +54,17 @@ class Module(BaseModule):
         self._optimizer: Any = None
         self._kvstore: Any = None
         self._updater: Any = None
+
+    @property
+    def _exec_group(self) -> SimpleNamespace:
+        """What programs of 2017 reach for: executors, and arrays as lists of one a device."""
+        arrays, grads = self._exec.arg_dict, self._exec.grad_dict
+        return SimpleNamespace(
+            execs=[self._exec],
+            param_names=self._param_names,
+            param_arrays=[[arrays[n]] for n in self._param_names],
+            grad_arrays=[[grads[n]] for n in self._param_names if grads[n] is not None],
+        )
 
     @property
     def output_names(self) -> list[str]:
