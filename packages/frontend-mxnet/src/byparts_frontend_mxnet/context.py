@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _stack: list[Context] = []
-options: dict[str, Any] = {}
+options: dict[str, Any] = {"backends": "auto"}
 """Options of `build` for all programs, as in `mx.options["backends"] = ("native", "numpy")`."""
 
 

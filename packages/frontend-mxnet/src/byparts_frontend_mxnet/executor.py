@@ -20,7 +20,7 @@ import byparts_opset as ops
 from byparts_autodiff import gradients
 from byparts_eager import Array, Cell, asarray, compile as compiled, training_mode
 from byparts_frontend_mxnet import tape
-from byparts_frontend_mxnet.context import current_context
+from byparts_frontend_mxnet.context import current_context, options
 from byparts_frontend_mxnet.errors import MXNetError, unknown
 from byparts_frontend_mxnet.nd.array import NDArray
 from byparts_frontend_mxnet.nd.storage import outside, plain
@@ -31,7 +31,6 @@ from byparts_frontend_mxnet.symbol.symbol import Node, Symbol
 from byparts_graph_ir import FLOATS, TensorType
 from byparts_runtime.arrays.dtypes import numpy_dtype
 
-options: dict[str, Any] = {"backends": "auto"}  # of the programs of all executors
 Arrays = dict[str, Any]
 
 

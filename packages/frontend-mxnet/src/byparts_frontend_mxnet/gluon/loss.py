@@ -122,7 +122,7 @@ class SoftmaxCrossEntropyLoss(Loss):
         F: Any,
         pred: Any,
         label: Any,
-        sample_weight: Any = None,  # noqa: N803
+        sample_weight: Any = None,
     ) -> Any:
         """[n, ...] -> [n]."""
         if not self._from_logits:
@@ -151,7 +151,7 @@ class TripletLoss(Loss):
         F: Any,
         pred: Any,
         positive: Any,
-        negative: Any,  # noqa: N803
+        negative: Any,
     ) -> Any:
         """[n, ...] -> [n]."""
         far = F.square(F.reshape_like(positive, pred) - pred)
