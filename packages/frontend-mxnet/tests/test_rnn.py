@@ -16,7 +16,6 @@ def _sentences() -> tuple[list[list[int]], dict[str, int]]:
     lines = []
     for _ in range(300):
         words = [random.randint(1, 9)]
-        words += [words.append((words[-1] * 3 + 1) % 9 + 1) or 0 for _ in range(0)]
         for _ in range(random.randint(2, 5)):
             words.append((words[-1] * 3 + 1) % 9 + 1)
         lines.append([str(w) for w in words])

@@ -1,5 +1,6 @@
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ import pytest
 import byparts_frontend_mxnet as mx
 from programs import mlp
 
-ADDED = ([(2, 3), (2, 3)], [(2, 3)], [])
+ADDED: Any = ([(2, 3), (2, 3)], [(2, 3)], [])
 
 
 def test_missing_inputs_become_variables_named_after_the_op() -> None:
@@ -110,7 +111,8 @@ def test_blocks_give_names_and_attributes() -> None:
 def test_operators_are_those_of_arrays() -> None:
     """Symbols and numbers on either side, compared and computed."""
     a, b = mx.sym.Variable("a"), mx.sym.Variable("b")
-    x, y = mx.nd.array([1.0, 4.0]), mx.nd.array([2.0, 3.0])
+    x: Any = mx.nd.array([1.0, 4.0])
+    y: Any = mx.nd.array([2.0, 3.0])
     net = (2 / a - b * 3) ** 2 + (1 - a) % 5 + (a > b) * 10 - (-b)
     (z,) = net.eval(a=x, b=y)
     expected = (2 / x - y * 3) ** 2 + (1 - x) % 5 + (x > y) * 10 - (-y)

@@ -63,7 +63,7 @@ class Executor:
     ) -> None:
         self._symbol, self._ctx = symbol, ctx or current_context()
         self.arg_dict, self.aux_dict = args, aux
-        self.grad_dict = {k: grads.get(k) if reqs[k] != "null" else None for k in args}
+        self.grad_dict: Arrays = {k: grads.get(k) if reqs[k] != "null" else None for k in args}
         self._nodes, self._reqs = symbol.nodes(), dict(reqs)
         bound = {**args, **aux}
         self._cells = {n: _cell(bound[n.name], n.name) for n in self._nodes if n.entry is None}
@@ -85,6 +85,7 @@ class Executor:
         self._start: Any = 0  # position of the random numbers before the last run
         self._wait: Any = None  # the step that has not run
         self._trained = self._back = False  # whether the last forward trained; backward was called
+        self._keeps = False  # whether gradients are handed out after an update, too
         self._monitor: Optional[Callable[[str, Any], None]] = None
 
     @property
@@ -140,20 +141,30 @@ class Executor:
             self._wait.run()
 
     def _run_step(self, update: Any = None) -> None:
-        """Run forward and backward, and the update `(key, function, numbers, names)`, as one."""
-        for name in self._wanted if self._back else ():
-            self.grad_dict[name].storage.waits_for = None
+        """Run forward and backward, and the update `(key, function, numbers, names)`, as one.
+
+        With an update gradients of what it changes stay inside of the program: to hand them out
+        would cost as much as the update.  Who reads them afterwards is told so, once.
+        """
         self._wait, self._start = None, stream.position.value
+        key, change, numbers, names = update or ("both", None, (), {})
+        kept = [n for n in self._wanted if self._keeps or n not in names.values()]
+        for name in self._wanted if self._back else ():
+            waits = None if name in kept else tape.Waiting(self._refuse)
+            self.grad_dict[name].storage.waits_for = waits
         with outside(), training_mode(True):
-            if update is None:
-                results = self._program("both", self._both)()
-            else:
-                key, change, numbers, names = update
-                step = partial(self._both, change, names)
-                results = self._program(key, step)(*numbers)
+            step = partial(self._both, change, names, kept)
+            results = self._program((key, self._keeps), step)(*numbers)
         self._staged = self._give(results)
         if self._back:
-            self._hand_out(self._staged)
+            self._hand_out(kept, self._staged)
+
+    def _refuse(self) -> None:
+        self._keeps = True
+        raise MXNetError(
+            "the gradients of this step were used up by update(), which ran in one program with "
+            "backward(); read them before update(). From the next step on they are kept"
+        )
 
     def _give(self, results: Sequence[Any]) -> Sequence[Any]:
         """Put the outputs into their arrays; the other results."""
@@ -197,7 +208,8 @@ class Executor:
                 return
             self._wait.run()
         staged = self._staged if out_grads is None else None
-        self._hand_out(self._by_heads(out_grads) if staged is None and self._wanted else staged)
+        staged = self._by_heads(out_grads) if staged is None and self._wanted else staged
+        self._hand_out(self._wanted, staged)
 
     def _by_heads(self, out_grads: Any) -> Sequence[Any]:
         """The gradients, from those of the outputs; ones where there are none."""
@@ -211,9 +223,9 @@ class Executor:
         stream.position.value = after
         return results
 
-    def _hand_out(self, results: Any) -> None:
-        for name, dx in zip(self._wanted, results or (), strict=True):
-            target: Any = self.grad_dict[name]
+    def _hand_out(self, names: Sequence[str], results: Any) -> None:
+        for name, dx in zip(names, results or (), strict=True):
+            target = self.grad_dict[name]
             target.write(target.read() + dx if self._reqs[name] == "add" else dx)
 
     def update(self, updater: Any, rows: Sequence[tuple[Any, str]]) -> None:
@@ -256,13 +268,12 @@ class Executor:
     def _outputs(self) -> list[Any]:
         return self._run()[0]
 
-    def _both(self, change: Any = None, names: Any = None, *numbers: Any) -> list[Any]:
+    def _both(self, change: Any, names: Any, kept: Sequence[str], *numbers: Any) -> list[Any]:
         ys, xs = self._run()
-        dxs = self._pulled(ys, xs, None)
+        dxs = dict(zip(self._wanted, self._pulled(ys, xs, None), strict=True))
         if change is not None:
-            by_name = dict(zip(self._wanted, dxs, strict=True))
-            change({i: NDArray(by_name[n]) for i, n in names.items()}, *numbers)
-        return [*ys, *dxs]
+            change({i: NDArray(dxs[n]) for i, n in names.items()}, *numbers)
+        return [*ys, *[dxs[n] for n in kept]]
 
     def _from_heads(self, *heads: Any) -> list[Any]:
         return self._pulled(*self._run(assign=False), heads)
@@ -275,7 +286,7 @@ class Executor:
 
     def set_monitor_callback(self, callback: Callable[[str, Any], None]) -> None:
         """Call `callback(name, array)` with each output of each op after each forward."""
-        self._monitor = callback
+        self._monitor, self._keeps = callback, True
 
     def _report(self, callback: Callable[[str, Any], None], is_train: bool) -> None:
         values = {(n, 0): plain(cell.value) for n, cell in self._cells.items()}

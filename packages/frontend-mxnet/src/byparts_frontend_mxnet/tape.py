@@ -187,14 +187,15 @@ class Waiting:
 
 def wait(function: Function) -> Waiting:
     """Let storages wait for a function of no arguments, which is called once."""
-    _open.append(Waiting(function))  # type: ignore[arg-type]  # has what is asked of a tape
-    return _open[-1]  # type: ignore[return-value]
+    waiting: Any = Waiting(function)  # has what is asked of a tape
+    _open.append(waiting)
+    return waiting  # type: ignore[no-any-return]
 
 
-def forget(waiting: Waiting) -> None:
+def forget(waiting: Any) -> None:
     """Take it out of what waits."""
     if waiting in _open:
-        _open.remove(waiting)  # type: ignore[arg-type]
+        _open.remove(waiting)
 
 
 class _Plan:

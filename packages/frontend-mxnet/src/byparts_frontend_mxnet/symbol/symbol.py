@@ -72,6 +72,24 @@ class Node:
         return {**{k: str(v) for k, v in given.items()}, **self.attributes}
 
 
+def _binary(op: str, hint: str, swapped: bool = False) -> Callable[[Any, Any], Any]:
+    """An operator: an op of two symbols, or of a symbol and a number."""
+
+    def operate(self: Symbol, other: Any) -> Any:
+        if isinstance(other, Symbol):
+            return apply(op, self, other, hint=f"_{hint}")
+        if not hasattr(other, "__float__") or getattr(other, "ndim", None):
+            return NotImplemented
+        scalar = f"_{'r' if swapped else ''}{hint}_scalar"
+        return apply(scalar, self, scalar=float(other), hint=scalar.replace("_scalar", "scalar"))
+
+    return operate
+
+
+def _both_ways(op: str, hint: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
+    return _binary(op, hint), _binary(op, hint, swapped=True)
+
+
 def _entry(op: str, parameters: Mapping[str, Any]) -> OpEntry:
     """The entry of an op; of `Custom` that of the class that is registered as its `op_type`."""
     if op != "Custom":
@@ -157,10 +175,19 @@ class Symbol:
     def __len__(self) -> int:
         return len(self.places)
 
+    __hash__ = object.__hash__  # == makes a symbol
+    __add__ = __radd__ = _binary("elemwise_add", "plus")
+    __mul__ = __rmul__ = _binary("elemwise_mul", "mul")
+    __sub__, __rsub__ = _both_ways("elemwise_sub", "minus")
+    __truediv__, __rtruediv__ = _both_ways("elemwise_div", "div")
+    __mod__, __rmod__ = _both_ways("_mod", "mod")
+    __pow__, __rpow__ = _both_ways("_power", "power")
+    __gt__, __ge__ = _binary("_greater", "greater"), _binary("_greater_equal", "greater_equal")
+    __lt__, __le__ = _binary("_lesser", "lesser"), _binary("_lesser_equal", "lesser_equal")
+    __eq__, __ne__ = _binary("_equal", "equal"), _binary("_not_equal", "not_equal")
+
     def __neg__(self) -> Any:
         return apply("_mul_scalar", self, scalar=-1.0)
-
-    __hash__ = object.__hash__  # == makes a symbol
 
     def __repr__(self) -> str:
         return f"<Symbol {self.name or 'group [' + ', '.join(self.list_outputs()) + ']'}>"
@@ -432,29 +459,3 @@ def load(fname: str) -> Symbol:
     """A symbol from a file of JSON."""
     with open(fname, encoding="utf-8") as file:
         return load_json(file.read())
-
-
-def _binary(op: str, hint: str, swapped: bool = False) -> Callable[[Symbol, Any], Any]:
-    """An operator: an op of two symbols, or of a symbol and a number."""
-
-    def operate(self: Symbol, other: Any) -> Any:
-        if isinstance(other, Symbol):
-            return apply(op, self, other, hint=f"_{hint}")
-        if not hasattr(other, "__float__") or getattr(other, "ndim", None):
-            return NotImplemented
-        scalar = f"_{'r' if swapped else ''}{hint}_scalar"
-        return apply(scalar, self, scalar=float(other), hint=scalar.replace("_scalar", "scalar"))
-
-    return operate
-
-
-for _name, _hint in {
-    **{"add": "plus", "sub": "minus", "mul": "mul", "truediv": "div", "mod": "mod", "pow": "power"},
-    **{"eq": "equal", "ne": "not_equal", "gt": "greater", "ge": "greater_equal"},
-    **{"lt": "lesser", "le": "lesser_equal"},
-}.items():
-    _whole = {"truediv": "div"}.get(_name, _name)
-    _op = f"elemwise_{_whole}" if _whole in ("add", "sub", "mul", "div") else f"_{_hint}"
-    setattr(Symbol, f"__{_name}__", _binary(_op, _hint))
-    if _name in ("add", "mul", "sub", "truediv", "mod", "pow"):
-        setattr(Symbol, f"__r{_name}__", _binary(_op, _hint, _name not in ("add", "mul")))
