@@ -73,7 +73,7 @@ CASES: list[tuple[str, tuple[Any, ...], dict[str, Any], Any]] = [
     ("Reshape", (X,), {"shape": (0, -1)}, X.reshape(2, 12)),
     ("Reshape", (X,), {"shape": (-3, -4, 2, -1)}, X.reshape(6, 2, 2)),
     ("Reshape", (X,), {"shape": (-4, 1, 2, -2)}, X.reshape(1, 2, 3, 4)),
-    ("Reshape", (X,), {"shape": (0, -1), "reverse": True}, X.reshape(6, 4)),
+    ("Reshape", (X,), {"shape": (-1, 0), "reverse": True}, X.reshape(6, 4)),
     ("Flatten", (X,), {}, X.reshape(2, 12)),
     ("transpose", (X,), {}, X.T),
     ("transpose", (X,), {"axes": (1, 0, 2)}, X.transpose(1, 0, 2)),

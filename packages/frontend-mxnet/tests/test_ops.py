@@ -46,9 +46,9 @@ def test_every_op_has_a_docstring_or_a_row() -> None:
 
 def test_ops_refuse_with_the_names_and_values() -> None:
     """Unknown ops, unknown parameters, missing inputs and shapes that differ are told."""
-    with pytest.raises(AttributeError, match="mx.nd has no 'FullConnected'; close names: FullyC"):
+    with pytest.raises(AttributeError, match=r"mx.nd has no 'FullConnected'; close names: FullyC"):
         nd.FullConnected(nd.ones(3))
-    with pytest.raises(mx.MXNetError, match="op FullyConnected has no 'num_hiden'.*num_hidden"):
+    with pytest.raises(mx.MXNetError, match=r"op FullyConnected has no 'num_hiden'.*num_hidden"):
         nd.FullyConnected(nd.ones(3), nd.ones(3), num_hiden=3)
     with pytest.raises(mx.MXNetError, match="FullyConnected: parameter 'num_hidden' is missing"):
         nd.FullyConnected(nd.ones(3), nd.ones(3))
