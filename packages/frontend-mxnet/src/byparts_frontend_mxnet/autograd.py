@@ -18,8 +18,6 @@ from byparts_frontend_mxnet.nd.storage import plain
 from byparts_frontend_mxnet.operator import Function as Function
 from byparts_graph_ir import FLOATS, producers
 
-_marked: dict[int, ref[NDArray]] = {}
-
 
 class _Scope:
     """A context that records or not, in a mode; `None` leaves it."""
@@ -100,7 +98,7 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> 
             raise MXNetError(f"grad_req={req!r}; it is 'write', 'add' or 'null'")
         v.grad, v.grad_req = (None if req == "null" else g), req
         number = id(v)
-        _marked[number] = ref(v, lambda _, number=number: _marked.pop(number, None))  # type: ignore[misc]
+        tape.marked[number] = ref(v, lambda _, number=number: tape.marked.pop(number, None))  # type: ignore[misc]
 
 
 def backward(
@@ -167,7 +165,7 @@ def _variables(ys: Sequence[Any]) -> list[tuple[NDArray, Any]]:
                 "retain_graph=True in the first one"
             )
     read = {x for node in producers(list(ys)) for x in node.inputs} | set(ys)
-    handles = [v for r in list(_marked.values()) if (v := r()) is not None]
+    handles = [v for r in list(tape.marked.values()) if (v := r()) is not None]
     found = [(v, v._leaf[1]) for v in handles if v._leaf and v.grad_req != "null"]
     found = [(v, leaf) for v, leaf in found if leaf in read and leaf.type.dtype in FLOATS]
     if not found:

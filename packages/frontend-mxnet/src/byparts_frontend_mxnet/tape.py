@@ -18,7 +18,7 @@ from weakref import ref
 
 import byparts_opset as ops
 from byparts_autodiff import gradients
-from byparts_eager import compile as compiled, training, training_mode
+from byparts_eager import Array, compile as compiled, training, training_mode
 from byparts_eager.state import state
 from byparts_eager.trace import Frame
 from byparts_frontend_mxnet.context import options
@@ -31,7 +31,8 @@ _MOST_PROGRAMS = 64
 _programs: dict[Any, Any] = {}
 _types: dict[Any, Any] = {}
 _open: list[Tape] = []  # tapes with calls that have not run
-_replayed: list[Tape] = []  # tapes whose calls run at once now
+_replayed: list[Any] = []  # calls that run at once now, with all blocks inside
+marked: dict[int, ref[NDArray]] = {}  # arrays that have a gradient, by identity
 
 Function = Callable[..., Any]
 # A key, a function of (handle -> its gradient) and arrays, the arrays.
@@ -62,7 +63,7 @@ class Tape:
         """The outputs of a call, which wait."""
         references = tuple([self.place(x) for x in inputs])
         key = key, training()
-        for v in variables:
+        for v in (*variables, *[x for x in inputs if x.grad_req != "null"]):
             self.variables.setdefault(v, self.place(v))
         types, single = _output_types(key, function, [x.type for x in inputs])
         context = inputs[0].context
@@ -75,13 +76,14 @@ class Tape:
 
     def place(self, x: NDArray) -> tuple[Any, ...]:
         """The reference of an input: ("call", i, j), ("cell", storage) or ("argument", k)."""
-        if x._base is None and id(x.storage) in self._places:
-            return self._places[id(x.storage)]
+        known = self._places.get(id(x.storage)) if x._base is None else None
+        if known and (known[0] == "argument" or x.storage.waits_for is self):
+            return known
         if x._base is None and x.storage.cell is not None:
             return ("cell", x.storage)
         if x._base is not None and x.storage.waits_for is self:
             self.run()
-        value = x.read() if x.grad_req == "null" else x.storage.get()
+        value = plain(x.read()) if x.grad_req == "null" else x.storage.get()
         place = ("argument", len(self.arguments))
         self.arguments.append(value)
         if x.grad_req != "null":
@@ -221,7 +223,8 @@ class _Plan:
             ys = [_handle(p, environment, arguments).read() for p in heads]
             dys = [None if p is None else _handle(p, environment, arguments).read() for p in seeds]
             reached = _reached(ys, leaves)
-            dxs = dict(zip(reached, gradients(ys, reached, dys), strict=True)) if reached else {}
+            by = gradients(ys, reached, dys, unreachable="zeros") if reached else ()
+            dxs = dict(zip(reached, by, strict=True))
             for (_, v), x in zip(self.weights, leaves, strict=False):
                 if x in dxs and self.update is not None and v.grad_req == "write":
                     own[v] = NDArray(dxs[x])  # not kept: no memory for it, and it may be fused
@@ -285,13 +288,38 @@ def _output_types(key: Any, function: Function, types: Sequence[Any]) -> Any:
     return _types[known]
 
 
+def _has_history(x: Any) -> bool:
+    """Whether an array remembers how it was computed from one that has a gradient."""
+    if x.storage.waits_for is not None or x.grad_req != "null":
+        return False
+    value = x.read()
+    if value.__class__ is not Array or value.past is None:
+        return False
+    leaves = {v._leaf[1] for r in list(marked.values()) if (v := r()) is not None and v._leaf}
+    return any(y in leaves for node in producers([value]) for y in node.inputs)
+
+
+def _at_once(function: Function, inputs: Sequence[Any]) -> Any:
+    """Call a function whose blocks do not wait either."""
+    _replayed.append(None)
+    try:
+        return function(*inputs)
+    finally:
+        _replayed.pop()
+
+
 def types_of(key: Any, function: Function, arrays: Sequence[Any]) -> Any:
     """The types of the outputs of a call on these arrays; shapes of parameters are found, too."""
     return _output_types((key, training()), function, [x.type for x in arrays])
 
 
 def defer(key: Any, function: Function, inputs: Sequence[Any], variables: Any) -> Any:
-    """The outputs of a call of a function of handles, which wait for the open tape."""
+    """The outputs of a call of a function of handles, which wait for the open tape.
+
+    They do not wait where an input was computed at once from an array that has a gradient.
+    """
+    if any([_has_history(x) for x in inputs]):
+        return _at_once(function, inputs)
     tape = _open[-1] if _open and _open[-1].grows else Tape()
     for x in inputs:
         if x.storage.waits_for not in (None, tape):

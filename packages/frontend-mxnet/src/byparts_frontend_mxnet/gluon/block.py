@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Optional
 
 from byparts_eager import compile as compiled
 from byparts_eager.state import state
 from byparts_frontend_mxnet import nd, tape
-from byparts_frontend_mxnet.context import options
+from byparts_frontend_mxnet.context import Context, options
 from byparts_frontend_mxnet.errors import DeferredInitializationError
 from byparts_frontend_mxnet.gluon.parameter import Deferred, Parameter, ParameterDict
 from byparts_frontend_mxnet.nd.array import NDArray
@@ -202,7 +203,7 @@ class HybridBlock(Block):
         variables = {k: p.var() for k, p in self._reg_params.items()}
         return self.hybrid_forward(symbol, x, *args, **variables)
 
-    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N803
+    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         """The outputs, by functions of F."""
         raise NotImplementedError(f"{type(self).__name__} lacks hybrid_forward(self, F, x)")
 
@@ -264,18 +265,20 @@ class _Program:
         if state.recorders:
             data = [p.data(context) for p in self._parameters]
             variables = [x for x in data if x.grad_req != "null"]
-            return tape.defer((self, context), self._forward, args, variables)
-        results = self._run(*[x.read() for x in args])
+            return tape.defer((self, context), partial(self._forward, context), args, variables)
+        results = self._run(context, *[x.read() for x in args])
         if isinstance(results, tuple):
             return [NDArray(y, context) for y in results]
         return NDArray(results, context)
 
-    def _forward(self, *args: NDArray) -> Any:
-        with _on(args):
+    def _forward(self, context: Context, *args: NDArray) -> Any:
+        for x in args:
+            x.context = context  # traced ones have none of their own
+        with context:
             return self._block.forward(*args)
 
-    def _values(self, *values: Any) -> Any:
-        result = self._forward(*[NDArray(v) for v in values])
+    def _values(self, context: Context, *values: Any) -> Any:
+        result = self._forward(context, *[NDArray(v) for v in values])
         if isinstance(result, (list, tuple)):
             return tuple([y.read() for y in result])
         return result.read()
@@ -298,7 +301,7 @@ class SymbolBlock(HybridBlock):
             how = {"grad_req": "null", "allow_deferred_init": True}
             self._reg_params[name] = self.params.get(name, **how)
 
-    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N803
+    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         """Apply the graph."""
         named = dict(zip(self._inputs, (x, *args), strict=True)) | kwargs
         if F is nd:

@@ -20,7 +20,7 @@ class Loss(HybridBlock):
         super().__init__(**kwargs)
         self._weight, self._batch_axis = weight, batch_axis
 
-    def weighted(self, F: Any, loss: Any, sample_weight: Any, factor: float = 1.0) -> Any:  # noqa: N803
+    def weighted(self, F: Any, loss: Any, sample_weight: Any, factor: float = 1.0) -> Any:
         """Times the weights, and the mean for each example."""
         if sample_weight is not None:
             loss = F.broadcast_mul(loss, sample_weight)
@@ -29,42 +29,42 @@ class Loss(HybridBlock):
         return F.mean(loss, axis=self._batch_axis, exclude=True)
 
 
-def _l2(F: Any, pred: Any, label: Any, own: Any) -> Any:  # noqa: N803
+def _l2(F: Any, pred: Any, label: Any, own: Any) -> Any:
     return F.square(label - pred) * 0.5
 
 
-def _l1(F: Any, pred: Any, label: Any, own: Any) -> Any:  # noqa: N803
+def _l1(F: Any, pred: Any, label: Any, own: Any) -> Any:
     return F.abs(label - pred)
 
 
-def _logits(F: Any, pred: Any, label: Any) -> Any:  # noqa: N803
+def _logits(F: Any, pred: Any, label: Any) -> Any:
     return F.relu(pred) - pred * label + F.Activation(-F.abs(pred), act_type="softrelu")
 
 
-def _binary(F: Any, pred: Any, label: Any, own: Any) -> Any:  # noqa: N803
+def _binary(F: Any, pred: Any, label: Any, own: Any) -> Any:
     if not own["from_sigmoid"]:
         return _logits(F, pred, label)
     return -(F.log(pred + 1e-12) * label + F.log(1.0 - pred + 1e-12) * (1.0 - label))
 
 
-def _huber(F: Any, pred: Any, label: Any, own: Any) -> Any:  # noqa: N803
+def _huber(F: Any, pred: Any, label: Any, own: Any) -> Any:
     distance, rho = F.abs(label - pred), own["rho"]
     return F.where(distance > rho, distance - 0.5 * rho, F.square(distance) * (0.5 / rho))
 
 
-def _hinge(F: Any, pred: Any, label: Any, own: Any) -> Any:  # noqa: N803
+def _hinge(F: Any, pred: Any, label: Any, own: Any) -> Any:
     return F.relu(own["margin"] - pred * label)
 
 
-def _squared_hinge(F: Any, pred: Any, label: Any, own: Any) -> Any:  # noqa: N803
+def _squared_hinge(F: Any, pred: Any, label: Any, own: Any) -> Any:
     return F.square(F.relu(own["margin"] - pred * label))
 
 
-def _logistic(F: Any, pred: Any, label: Any, own: Any) -> Any:  # noqa: N803
+def _logistic(F: Any, pred: Any, label: Any, own: Any) -> Any:
     return _logits(F, pred, label if own["label_format"] == "binary" else (label + 1.0) * 0.5)
 
 
-def _kl(F: Any, pred: Any, label: Any, own: Any) -> Any:  # noqa: N803
+def _kl(F: Any, pred: Any, label: Any, own: Any) -> Any:
     pred = pred if own["from_logits"] else F.log_softmax(pred, axis=own["axis"])
     return label * (F.log(label + 1e-12) - pred)
 
@@ -80,7 +80,7 @@ def _elementwise(name: str, doc: str, function: Callable[..., Any], **defaults: 
         self._own = {k: given.get(k, kwargs.pop(k, v)) for k, v in defaults.items()}
         Loss.__init__(self, given["weight"], given["batch_axis"], **kwargs)
 
-    def forward(self: Any, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:  # noqa: N803
+    def forward(self: Any, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         loss = function(F, pred, F.reshape_like(label, pred), self._own)
         return self.weighted(F, loss, sample_weight)
 
@@ -122,7 +122,7 @@ class SoftmaxCrossEntropyLoss(Loss):
         F: Any,
         pred: Any,
         label: Any,
-        sample_weight: Any = None,  # noqa: N803
+        sample_weight: Any = None,
     ) -> Any:
         """[n, ...] -> [n]."""
         if not self._from_logits:
@@ -151,7 +151,7 @@ class TripletLoss(Loss):
         F: Any,
         pred: Any,
         positive: Any,
-        negative: Any,  # noqa: N803
+        negative: Any,
     ) -> Any:
         """[n, ...] -> [n]."""
         far = F.square(F.reshape_like(positive, pred) - pred)

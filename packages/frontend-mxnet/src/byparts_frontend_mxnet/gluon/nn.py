@@ -72,7 +72,7 @@ class Dense(HybridBlock):
         )
         self.act = None if activation is None else Activation(activation, prefix=f"{activation}_")
 
-    def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:  # noqa: N803
+    def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:
         """One op, then the activation."""
         how = {"num_hidden": self._units, "flatten": self._flatten, "no_bias": bias is None}
         y = F.FullyConnected(x, weight, *([] if bias is None else [bias]), name="fwd", **how)
@@ -92,7 +92,7 @@ class Activation(HybridBlock):
     def _alias(self) -> str:
         return self._act_type
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # noqa: N803
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """One op."""
         return F.Activation(x, act_type=self._act_type, name="fwd")
 
@@ -107,7 +107,7 @@ class Dropout(HybridBlock):
         super().__init__(**kwargs)
         self._rate = rate
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # noqa: N803
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """One op."""
         return F.Dropout(x, p=self._rate, name="fwd")
 
@@ -134,7 +134,7 @@ class BatchNorm(HybridBlock):
             how = {"shape": (in_channels,), "init": init, "allow_deferred_init": True}
             setattr(self, name, self.params.get(name, grad_req=req, **how))
 
-    def hybrid_forward(self, F: Any, x: Any, **parameters: Any) -> Any:  # noqa: N803
+    def hybrid_forward(self, F: Any, x: Any, **parameters: Any) -> Any:
         """One op, which writes the running statistics while training."""
         names = ("gamma", "beta", "running_mean", "running_var")
         return F.BatchNorm(x, *[parameters[n] for n in names], name="fwd", **self._how)
@@ -152,7 +152,7 @@ class LayerNorm(HybridBlock):
         self.gamma = self.params.get("gamma", init="ones", **how)
         self.beta = self.params.get("beta", init="zeros", **how)
 
-    def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any) -> Any:  # noqa: N803
+    def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any) -> Any:
         """One op."""
         return F.LayerNorm(x, gamma, beta, name="fwd", **self._how)
 
@@ -164,7 +164,7 @@ class LeakyReLU(HybridBlock):
         super().__init__(**kwargs)
         self._alpha = alpha
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # noqa: N803
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """One op."""
         return F.LeakyReLU(x, act_type="leaky", slope=self._alpha, name="fwd")
 
@@ -181,7 +181,7 @@ class Embedding(HybridBlock):
         shape = (input_dim, output_dim)
         self.weight = self.params.get("weight", shape=shape, init=weight_initializer, dtype=dtype)
 
-    def hybrid_forward(self, F: Any, x: Any, weight: Any) -> Any:  # noqa: N803
+    def hybrid_forward(self, F: Any, x: Any, weight: Any) -> Any:
         """One op."""
         return F.Embedding(x, weight, name="fwd", **self._how)
 
@@ -189,7 +189,7 @@ class Embedding(HybridBlock):
 class Flatten(HybridBlock):
     """[n, ...] -> [n, rest]."""
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # noqa: N803
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """One op."""
         return F.Flatten(x)
 
@@ -216,7 +216,7 @@ class HybridLambda(HybridBlock):
         super().__init__(prefix=prefix)
         self._function = function
 
-    def hybrid_forward(self, F: Any, x: Any, *args: Any) -> Any:  # noqa: N803
+    def hybrid_forward(self, F: Any, x: Any, *args: Any) -> Any:
         """Call it."""
         if isinstance(self._function, str):
             return getattr(F, self._function)(x, *args)
@@ -254,7 +254,7 @@ class _Conv(HybridBlock):
     def _alias(self) -> str:
         return "conv"
 
-    def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:  # noqa: N803
+    def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:
         """One op, then the activation."""
         inputs = (x, weight) if bias is None else (x, weight, bias)
         y = getattr(F, self.op)(*inputs, name="fwd", **self._how)
@@ -276,7 +276,8 @@ class _Pool(HybridBlock):
     ) -> None:  # fmt: skip
         super().__init__(**kwargs)
         size = pair(pool_size, self.axes)
-        self._how = {"kernel": size, "stride": size if strides is None else pair(strides, self.axes),
+        step = size if strides is None else pair(strides, self.axes)
+        self._how = {"kernel": size, "stride": step,
                      "pad": pair(padding, self.axes), "pool_type": self.pool_type,
                      "pooling_convention": "full" if ceil_mode else "valid",
                      "global_pool": self.is_global}  # fmt: skip
@@ -284,7 +285,7 @@ class _Pool(HybridBlock):
     def _alias(self) -> str:
         return "pool"
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # noqa: N803
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
         """One op."""
         return F.Pooling(x, name="fwd", **self._how)
 

@@ -88,8 +88,9 @@ class Parameter:
         self._deferred = None
         with outside(), autograd.pause():
             first = nd.zeros(self.shape, dtype=self.dtype)
-            is_plain = getattr(type(init), "__call__", None) is initializer.Initializer.__call__
-            fill = init._init_weight if is_plain else init  # whatever the name ends with
+            is_own = not isinstance(init, initializer.Initializer)
+            is_own = is_own or isinstance(init, (initializer.Mixed, initializer.Load))
+            fill = init if is_own else init._init_weight  # whatever the name ends with
             fill(initializer.InitDesc(self.name), first)
             before, self._data = self._data, {}
             for ctx in devices:
@@ -288,7 +289,7 @@ class ParameterDict:
             p.reset_ctx(ctx)
 
     def setattr(self, name: str, value: Any) -> None:
-        """Set an attribute of all, as in setattr("grad_req", "null")."""
+        """Set an attribute of all, `grad_req` for example."""
         for p in self.values():
             setattr(p, name, value)
 

@@ -67,7 +67,7 @@ class RecurrentCell(HybridBlock):
 HybridRecurrentCell = RecurrentCell
 
 
-def _steps(F: Any, x: Any, length: int, axis: int) -> list[Any]:  # noqa: N803
+def _steps(F: Any, x: Any, length: int, axis: int) -> list[Any]:
     parts = F.split(x, num_outputs=length, axis=axis, squeeze_axis=True)
     return list(parts) if length > 1 else [parts]
 
@@ -97,7 +97,7 @@ class _Cell(RecurrentCell):
         shape = (batch_size, self._hidden_size)
         return [{"shape": shape, "__layout__": "NC"}] * self.states
 
-    def hybrid_forward(self, F: Any, x: Any, *args: Any, **p: Any) -> Any:  # noqa: N803
+    def hybrid_forward(self, F: Any, x: Any, *args: Any, **p: Any) -> Any:
         """(output, states)."""
         (states,), how = args, {"num_hidden": self._rows}
         of_x = F.FullyConnected(x, p["i2h_weight"], p["i2h_bias"], **how)
@@ -105,7 +105,7 @@ class _Cell(RecurrentCell):
         new = self.step(F, of_x, of_h, states)
         return new[0], new
 
-    def step(self, F: Any, x: Any, h: Any, states: Any) -> list[Any]:  # noqa: N803
+    def step(self, F: Any, x: Any, h: Any, states: Any) -> list[Any]:
         """The next states."""
         raise NotImplementedError
 
@@ -117,7 +117,7 @@ class RNNCell(_Cell):
         super().__init__(hidden_size, **kwargs)
         self._activation = activation
 
-    def step(self, F: Any, x: Any, h: Any, states: Any) -> list[Any]:  # noqa: N803
+    def step(self, F: Any, x: Any, h: Any, states: Any) -> list[Any]:
         """One state."""
         return [F.Activation(x + h, act_type=self._activation)]
 
@@ -127,7 +127,7 @@ class LSTMCell(_Cell):
 
     mode, states = "lstm", 2
 
-    def step(self, F: Any, x: Any, h: Any, states: Any) -> list[Any]:  # noqa: N803
+    def step(self, F: Any, x: Any, h: Any, states: Any) -> list[Any]:
         """h and c."""
         take, forget, new, out = F.split(x + h, num_outputs=4, axis=1)
         c = F.sigmoid(forget) * states[1] + F.sigmoid(take) * F.tanh(new)
@@ -139,7 +139,7 @@ class GRUCell(_Cell):
 
     mode = "gru"
 
-    def step(self, F: Any, x: Any, h: Any, states: Any) -> list[Any]:  # noqa: N803
+    def step(self, F: Any, x: Any, h: Any, states: Any) -> list[Any]:
         """One state."""
         xs, hs = (F.split(v, num_outputs=3, axis=1) for v in (x, h))
         reset, update = F.sigmoid(xs[0] + hs[0]), F.sigmoid(xs[1] + hs[1])
@@ -186,7 +186,7 @@ class DropoutCell(RecurrentCell):
         """None."""
         return []
 
-    def hybrid_forward(self, F: Any, x: Any, *args: Any, **p: Any) -> Any:  # noqa: N803
+    def hybrid_forward(self, F: Any, x: Any, *args: Any, **p: Any) -> Any:
         """(output, states)."""
         return F.Dropout(x, p=self._rate), args[0]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 from byparts_frontend_mxnet import nd
@@ -26,7 +27,7 @@ def split_data(
         )
     step = size // num_slice
     ends = [step * i for i in range(num_slice)] + [size]
-    pairs = zip(ends[:-1], ends[1:], strict=True)
+    pairs = pairwise(ends)
     return [data.slice_axis(axis=batch_axis, begin=a, end=b) for a, b in pairs]
 
 

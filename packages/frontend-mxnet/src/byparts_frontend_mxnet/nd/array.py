@@ -178,9 +178,10 @@ class NDArray:
 
     def detach(self) -> NDArray:
         """A new handle on the elements, whose history is forgotten."""
-        return NDArray(
-            plain(self.read()) if state.frame is None else ops.stop_gradient(self.read())
-        )
+        if self.storage.waits_for is not None and state.recorders:
+            return invoke(find("BlockGrad"), (self,), {})  # type: ignore[no-any-return]
+        x = self.read()
+        return NDArray(plain(x) if state.frame is None else ops.stop_gradient(x), self.context)
 
     def reshape(self, *shape: Any, **keywords: Any) -> NDArray:
         """A view of the elements in another shape, with MXNet's codes."""
@@ -276,10 +277,10 @@ class NDArray:
 
 _METHODS = (
     "abs argmax argmax_channel argmin argsort broadcast_to broadcast_axes broadcast_like ceil clip "
-    "cos dot exp expand_dims expm1 flatten flip floor log log10 log1p log2 log_softmax max mean min "
-    "nansum norm one_hot pad pick prod reciprocal relu repeat reshape_like round rsqrt sigmoid sign "
-    "sin slice slice_axis softmax sort split sqrt square squeeze sum swapaxes take tan tanh tile "
-    "topk transpose zeros_like ones_like"
+    "cos dot exp expand_dims expm1 flatten flip floor log log10 log1p log2 log_softmax max mean "
+    "min nansum norm one_hot pad pick prod reciprocal relu repeat reshape_like round rsqrt sigmoid "
+    "sign sin slice slice_axis softmax sort split sqrt square squeeze sum swapaxes take tan tanh "
+    "tile topk transpose zeros_like ones_like"
 )
 METHODS = frozenset(_METHODS.split())
 
@@ -348,7 +349,7 @@ def invoke(entry: OpEntry, args: Sequence[Any], keywords: dict[str, Any]) -> Any
     waits = any([a.storage.waits_for is not None for a in arrays])
     if waits and state.recorders and state.frame is None and out is None:
         key = (entry.name, names, tuple(sorted(parameters.items())))
-        return tape.defer(key, call, arrays, [a for a in arrays if a.grad_req != "null"])
+        return tape.defer(key, call, arrays, ())
     results = call(*arrays)
     if out is None:
         return results

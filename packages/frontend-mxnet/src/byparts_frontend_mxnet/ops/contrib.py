@@ -30,7 +30,7 @@ def ctc_loss(
         label_lengths = ops.sum(ops.cast(inside, "i64"), -1)
     blank = 0 if first else data.type.dims[2] - 1
     labels = ops.maximum(ops.cast(label, "i64"), 0)
-    how = {"blank": blank, "reduction": "none"}
+    how: Any = {"blank": blank, "reduction": "none"}
     return ctc(ops.transpose(data, (1, 0, 2)), labels, data_lengths, label_lengths, **how)
 
 
