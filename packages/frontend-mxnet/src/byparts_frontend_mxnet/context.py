@@ -7,12 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 _stack: list[Context] = []
-<<<<<<< HEAD
 # A first run does not wait for a compiler: most programs end before that is worth its time.
 options: dict[str, Any] = {"backends": "auto", "wait": os.environ.get("BYPARTS_WAIT") == "1"}
-=======
-options: dict[str, Any] = {"backends": "auto"}
->>>>>>> helper-mxa
 """Options of `build` for all programs, as in `mx.options["backends"] = ("native", "numpy")`."""
 
 
