@@ -8,7 +8,7 @@ One of your own has `create_state` and `update(index, weight, grad, state)` on N
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,20 +41,19 @@ class Optimizer:
         param_dict: index -> parameter of gluon, which has factors `lr_mult` and `wd_mult`.
     """
 
-    slots = 0  # states of a weight
-    constant_rate = False  # whether a program is faster if the rate is a constant of it
-    default_rate = 0.01
+    slots: Any = 0  # states of a weight
+    decays = True  # whether the decay is a part of the gradient
+    constant_rate: Any = False  # whether a program is faster if the rate is a constant of it
 
     def __init__(
         self, rescale_grad: float = 1.0, param_idx2name: Any = None, wd: float = 0.0,
-        clip_gradient: Any = None, learning_rate: Any = None, lr_scheduler: Any = None,
+        clip_gradient: Any = None, learning_rate: Any = 0.01, lr_scheduler: Any = None,
         sym: Any = None, begin_num_update: int = 0, multi_precision: bool = False,
         param_dict: Any = None,
     ) -> None:  # fmt: skip
         self.rescale_grad, self.wd, self.clip_gradient = rescale_grad, wd, clip_gradient
-        self.lr = self.default_rate if learning_rate is None else learning_rate
-        self.lr_scheduler = lr_scheduler
-        if lr_scheduler is not None and learning_rate is not None:
+        self.lr, self.lr_scheduler = learning_rate, lr_scheduler
+        if lr_scheduler is not None:
             lr_scheduler.base_lr = learning_rate
         self.num_update = self.begin_num_update = begin_num_update
         self._index_update_count: dict[Any, int] = {}
@@ -74,13 +73,14 @@ class Optimizer:
     @property
     def learning_rate(self) -> float:
         """The rate now."""
-        return self.lr if self.lr_scheduler is None else self.lr_scheduler(self.num_update)  # type: ignore[no-any-return]
+        rate: float = self.lr if self.lr_scheduler is None else self.lr_scheduler(self.num_update)
+        return rate
 
     def set_learning_rate(self, lr: float) -> None:
         """Change the rate."""
-        self.lr = lr
         if self.lr_scheduler is not None:
             raise UserWarning("the learning rate is that of lr_scheduler; change its base_lr")
+        self.lr = lr
 
     def set_lr_mult(self, args_lr_mult: Mapping[Any, float]) -> None:
         """Give weights, by name or index, factors of the rate."""
@@ -137,229 +137,161 @@ class Optimizer:
     ) -> None:  # fmt: skip
         """Change weights of one rate and decay, at once or in the program that is traced."""
         ws, gs = [w.read() for w in weights], [g.read() for g in grads]
-        slots = [[s[i].read() for s in states] for i in range(self.slots)]
-        news, new_slots = self.rule(ws, gs, slots, rate, rescale, wd)
-        for w, new in zip(weights, news, strict=True):
+        slots = [[s[i].read() for i in range(self.slots)] for s in states]
+        news = self.rule(ws, gs, slots, rate, rescale, wd)
+        for w, s, (new, *new_slots) in zip(weights, states, news, strict=True):
             w.write(new)
-        for i, values in enumerate(new_slots):
-            for s, new in zip(states, values, strict=True):
-                s[i].write(new)
+            for x, value in zip(s, new_slots, strict=True):
+                x.write(value)
 
     def rule(
         self, ws: Slots, gs: Slots, slots: Sequence[Slots], rate: Any, rescale: Any, wd: float
-    ) -> tuple[Slots, Sequence[Slots]]:
-        """The next values of weights, and of each slot."""
-        ds = self.scaled(ws, gs, rescale, wd)
-        rows = list(
-            zip(*[self.one(*row, rate) for row in zip(ws, ds, *slots, strict=True)], strict=True)
-        )
-        return rows[0], rows[1:]
-
-    def scaled(self, ws: Slots, gs: Slots, rescale: Any, wd: float) -> list[Any]:
-        """Gradients times `rescale`, clipped, plus the decay."""
+    ) -> Sequence[Slots]:
+        """The next values of each weight and its slots."""
         ds = [g * rescale for g in gs]
         if self.clip_gradient is not None:
             ds = [ops.clip(d, -self.clip_gradient, self.clip_gradient) for d in ds]
-        return [d + w * wd for w, d in zip(ws, ds, strict=True)] if wd else ds
+        if wd and self.decays:
+            ds = [d + w * wd for w, d in zip(ws, ds, strict=True)]
+        return [self.one(w, d, s, rate, wd) for w, d, s in zip(ws, ds, slots, strict=True)]
 
-    def one(self, w: Any, d: Any, *rest: Any) -> tuple[Any, ...]:
-        """The next values of one weight and its slots; `rest` are the slots, then the rate."""
+    def one(self, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
+        """The next values of one weight and its slots."""
         raise NotImplementedError(f"{type(self).__name__} lacks update(index, weight, grad, state)")
 
     create_state_multi_precision = create_state
     update_multi_precision = update
 
 
-@register
-class SGD(Optimizer):
-    """m' = momentum * m - rate * d, w' = w + m'; without momentum w' = w - rate * d."""
-
-    def __init__(self, momentum: float = 0.0, lazy_update: bool = True, **keywords: Any) -> None:
-        super().__init__(**keywords)
-        self.momentum, self.slots = momentum, int(momentum != 0)
-
-    @property
-    def constant_rate(self) -> bool:
-        """Whether it is a sum alone."""
-        return not (self.momentum or self.wd) and self.clip_gradient is None
-
-    def rule(
-        self, ws: Slots, gs: Slots, slots: Sequence[Slots], rate: Any, rescale: Any, wd: float
-    ) -> tuple[Slots, Sequence[Slots]]:
-        """Without momentum, decay and clipping one op for all weights."""
-        if not self.constant_rate:
-            return super().rule(ws, gs, slots, rate, rescale, wd)
-        return ops.gradient_descent(ws, gs, rate * rescale), ()
-
-    def one(self, w: Any, d: Any, *rest: Any) -> tuple[Any, ...]:
-        """With momentum or without."""
-        if not self.momentum:
-            return (w - d * rest[-1],)
-        m = rest[0] * self.momentum - d * rest[-1]
-        return w + m, m
+One = Callable[[Any, Any, Any, Slots, Any, float], Slots]  # of optimizer, w, d, slots, rate, wd
 
 
-@register
-class NAG(SGD):
-    """m' = momentum * m + d, w' = w - rate * (d + momentum * m')."""
+def _made(name: str, doc: str, one: One, slots: Any, fields: Any = None, **defaults: Any) -> Any:
+    """An optimizer whose own arguments are `defaults`, in order; `slots` may depend on them."""
 
-    def one(self, w: Any, d: Any, *rest: Any) -> tuple[Any, ...]:
-        """Nesterov's look ahead."""
-        if not self.momentum:
-            return (w - d * rest[-1],)
-        m = rest[0] * self.momentum + d
-        return w - (d + m * self.momentum) * rest[-1], m
+    def start(self: Any, *args: Any, lazy_update: bool = True, **keywords: Any) -> None:
+        given = {**defaults, **dict(zip(defaults, args, strict=False)), **keywords}
+        for key in defaults:
+            if key != "learning_rate":
+                setattr(self, key, given.pop(key))
+        Optimizer.__init__(self, **given)
+        self.slots = slots(self) if callable(slots) else slots
 
-
-@register
-class SGLD(Optimizer):
-    """w' = w - rate / 2 * d + noise of variance rate."""
-
-    def one(self, w: Any, d: Any, *rest: Any) -> tuple[Any, ...]:
-        """Draws from the stream of random numbers."""
-        noise = stream.normal(w.type.dims)
-        root = math.sqrt(rest[-1]) if isinstance(rest[-1], float) else ops.sqrt(rest[-1])
-        return (w - d * rest[-1] / 2 + noise * root,)
+    members = {"__init__": start, "one": one, "__doc__": doc, **(fields or {})}
+    return register(type(name, (Optimizer,), members))
 
 
-@register
-class Adam(Optimizer):
-    """w' = w - rate_t * m / (sqrt(v) + epsilon), rate_t corrected for the count of updates."""
-
-    slots, default_rate = 2, 0.001
-
-    def __init__(
-        self, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999,
-        epsilon: float = 1e-8, lazy_update: bool = True, **keywords: Any,
-    ) -> None:  # fmt: skip
-        super().__init__(learning_rate=learning_rate, **keywords)
-        self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
-
-    def correction(self, count: int) -> float:
-        """sqrt(1 - beta2^t) / (1 - beta1^t)."""
-        return math.sqrt(1 - self.beta2**count) / (1 - self.beta1**count)
-
-    def one(self, w: Any, d: Any, *rest: Any) -> tuple[Any, ...]:
-        """Means of d and of d²."""
-        mean, square, rate = rest
-        m = mean * self.beta1 + d * (1 - self.beta1)
-        v = square * self.beta2 + d * d * (1 - self.beta2)
-        return w - m / (ops.sqrt(v) + self.epsilon) * rate, m, v
+def _sgd(self: Any, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
+    if not self.momentum:
+        return (w - d * rate,)
+    m = s[0] * self.momentum - d * rate
+    return w + m, m
 
 
-@register
-class Adamax(Adam):
-    """w' = w - rate / (1 - beta1^t) * m / u, u the largest d so far, times beta2 each time."""
-
-    def correction(self, count: int) -> float:
-        """1 / (1 - beta1^t)."""
-        return 1 / (1 - self.beta1**count)
-
-    def one(self, w: Any, d: Any, *rest: Any) -> tuple[Any, ...]:
-        """The mean of d and its running maximum."""
-        mean, largest, rate = rest
-        m = mean * self.beta1 + d * (1 - self.beta1)
-        u = ops.maximum(largest * self.beta2, ops.abs(d))
-        return w - m / (u + 1e-8) * rate, m, u
+def _sgd_of_all(self: Any, ws: Slots, gs: Slots, s: Any, rate: Any, rescale: Any, wd: float) -> Any:
+    """Without momentum, decay and clipping one op for all weights."""
+    if not self.constant_rate:
+        return Optimizer.rule(self, ws, gs, s, rate, rescale, wd)
+    return [(w,) for w in ops.gradient_descent(ws, gs, rate * rescale)]
 
 
-@register
-class RMSProp(Optimizer):
-    """w' = w - rate * d / sqrt(n + epsilon), n a running mean of d²; `centered` as Graves 2013."""
-
-    default_rate = 0.001
-
-    def __init__(
-        self, learning_rate: float = 0.001, gamma1: float = 0.9, gamma2: float = 0.9,
-        epsilon: float = 1e-8, centered: bool = False, clip_weights: Any = None, **keywords: Any,
-    ) -> None:  # fmt: skip
-        super().__init__(learning_rate=learning_rate, **keywords)
-        self.gamma1, self.gamma2, self.epsilon = gamma1, gamma2, epsilon
-        self.clip_weights, self.slots = clip_weights, 3 if centered else 1
-
-    def one(self, w: Any, d: Any, *rest: Any) -> tuple[Any, ...]:
-        """The mean of squares; centered the mean and a velocity, too."""
-        n = rest[0] * self.gamma1 + d * d * (1 - self.gamma1)
-        if self.slots == 1:
-            slots, new = (n,), w - d / ops.sqrt(n + self.epsilon) * rest[-1]
-        else:
-            g = rest[1] * self.gamma1 + d * (1 - self.gamma1)
-            move = rest[2] * self.gamma2 - d / ops.sqrt(n - g * g + self.epsilon) * rest[-1]
-            slots, new = (n, g, move), w + move  # type: ignore[assignment]  # another length
-        clip = self.clip_weights
-        return (ops.clip(new, -clip, clip) if clip else new, *slots)
+def _is_plain(self: Any) -> bool:
+    return not (self.momentum or self.wd) and self.clip_gradient is None
 
 
-@register
-class AdaGrad(Optimizer):
-    """w' = w - rate * (d / sqrt(h + eps) + wd * w), h the sum of d² so far."""
-
-    slots = 1
-
-    def __init__(self, eps: float = 1e-7, **keywords: Any) -> None:
-        super().__init__(**keywords)
-        self.float_stable_eps = eps
-
-    def rule(
-        self, ws: Slots, gs: Slots, slots: Sequence[Slots], rate: Any, rescale: Any, wd: float
-    ) -> tuple[Slots, Sequence[Slots]]:
-        """The decay is no part of h."""
-        ds = self.scaled(ws, gs, rescale, 0.0)
-        hs = [h + d * d for h, d in zip(slots[0], ds, strict=True)]
-        moves = [d / ops.sqrt(h + self.float_stable_eps) for d, h in zip(ds, hs, strict=True)]
-        return [w - (m + w * wd) * rate for w, m in zip(ws, moves, strict=True)], (hs,)
+def _nag(self: Any, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
+    if not self.momentum:
+        return (w - d * rate,)
+    m = s[0] * self.momentum + d
+    return w - (d + m * self.momentum) * rate, m
 
 
-@register
-class AdaDelta(Optimizer):
-    """w' = w - move - wd * w, move as long as moves were, over as long as gradients were."""
-
-    slots = 2
-
-    def __init__(self, rho: float = 0.90, epsilon: float = 1e-5, **keywords: Any) -> None:
-        super().__init__(**keywords)
-        self.rho, self.epsilon = rho, epsilon
-
-    def rule(
-        self, ws: Slots, gs: Slots, slots: Sequence[Slots], rate: Any, rescale: Any, wd: float
-    ) -> tuple[Slots, Sequence[Slots]]:
-        """Means of d² and of moves²; there is no rate."""
-        keep, eps = self.rho, self.epsilon
-        ds = self.scaled(ws, gs, rescale, 0.0)
-        squares = [s * keep + d * d * (1 - keep) for s, d in zip(slots[0], ds, strict=True)]
-        rows = zip(ds, squares, slots[1], strict=True)
-        moves = [ops.sqrt(old + eps) / ops.sqrt(s + eps) * d for d, s, old in rows]
-        lengths = [o * keep + m * m * (1 - keep) for o, m in zip(slots[1], moves, strict=True)]
-        return [w - m - w * wd for w, m in zip(ws, moves, strict=True)], (squares, lengths)
+def _sgld(self: Any, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
+    noise = stream.normal(w.type.dims)
+    root = math.sqrt(rate) if isinstance(rate, float) else ops.sqrt(rate)
+    return (w - d * rate / 2 + noise * root,)
 
 
-@register
-class Ftrl(Optimizer):
-    """Follow the regularized leader (McMahan et al. 2013)."""
-
-    slots, default_rate = 2, 0.1
-
-    def __init__(
-        self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1, **keywords: Any
-    ) -> None:
-        super().__init__(learning_rate=learning_rate, **keywords)
-        self.lamda1, self.beta = lamda1, beta
-
-    def rule(
-        self, ws: Slots, gs: Slots, slots: Sequence[Slots], rate: Any, rescale: Any, wd: float
-    ) -> tuple[Slots, Sequence[Slots]]:
-        """z and n of the paper."""
-        news, zs, ns = [], [], []
-        for w, d, z, n in zip(ws, self.scaled(ws, gs, rescale, 0.0), *slots, strict=True):
-            n2 = n + d * d
-            z2 = z + d - (ops.sqrt(n2) - ops.sqrt(n)) * w / rate
-            new = (ops.sign(z2) * self.lamda1 - z2) / ((ops.sqrt(n2) + self.beta) / rate + wd)
-            news.append(ops.where(ops.greater(ops.abs(z2), self.lamda1), new, ops.zeros_like(w)))
-            zs.append(z2)
-            ns.append(n2)
-        return news, (zs, ns)
+def _adam(self: Any, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
+    m = s[0] * self.beta1 + d * (1 - self.beta1)
+    v = s[1] * self.beta2 + d * d * (1 - self.beta2)
+    return w - m / (ops.sqrt(v) + self.epsilon) * rate, m, v
 
 
+def _adamax(self: Any, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
+    m = s[0] * self.beta1 + d * (1 - self.beta1)
+    u = ops.maximum(s[1] * self.beta2, ops.abs(d))
+    return w - m / (u + 1e-8) * rate, m, u
+
+
+def _rmsprop(self: Any, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
+    n = s[0] * self.gamma1 + d * d * (1 - self.gamma1)
+    if not self.centered:
+        slots, new = (n,), w - d / ops.sqrt(n + self.epsilon) * rate
+    else:
+        g = s[1] * self.gamma1 + d * (1 - self.gamma1)
+        move = s[2] * self.gamma2 - d / ops.sqrt(n - g * g + self.epsilon) * rate
+        slots, new = (n, g, move), w + move  # type: ignore[assignment]  # another length
+    clip = self.clip_weights
+    return (ops.clip(new, -clip, clip) if clip else new, *slots)
+
+
+def _adagrad(self: Any, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
+    h = s[0] + d * d
+    return w - (d / ops.sqrt(h + self.eps) + w * wd) * rate, h
+
+
+def _adadelta(self: Any, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
+    keep, eps = self.rho, self.epsilon
+    square = s[0] * keep + d * d * (1 - keep)
+    move = ops.sqrt(s[1] + eps) / ops.sqrt(square + eps) * d
+    return w - move - w * wd, square, s[1] * keep + move * move * (1 - keep)
+
+
+def _ftrl(self: Any, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
+    n = s[1] + d * d
+    z = s[0] + d - (ops.sqrt(n) - ops.sqrt(s[1])) * w / rate
+    new = (ops.sign(z) * self.lamda1 - z) / ((ops.sqrt(n) + self.beta) / rate + wd)
+    return ops.where(ops.greater(ops.abs(z), self.lamda1), new, ops.zeros_like(w)), z, n
+
+
+_ADAM = {"learning_rate": 0.001, "beta1": 0.9, "beta2": 0.999}
+_APART = {"decays": False}
+SGD = _made(
+    "SGD", "m' = momentum * m - rate * d, w' = w + m'.", _sgd, lambda s: int(s.momentum != 0),
+    {"rule": _sgd_of_all, "constant_rate": property(_is_plain)}, momentum=0.0,
+)  # fmt: skip
+NAG = _made(
+    "NAG", "m' = momentum * m + d, w' = w - rate * (d + momentum * m').", _nag,
+    lambda s: int(s.momentum != 0), momentum=0.0,
+)  # fmt: skip
+SGLD = _made("SGLD", "w' = w - rate / 2 * d + noise of variance rate.", _sgld, 0)
+Adam = _made(
+    "Adam", "w' = w - rate_t * m / (sqrt(v) + epsilon).", _adam, 2,
+    {"correction": lambda s, t: math.sqrt(1 - s.beta2**t) / (1 - s.beta1**t)},
+    **_ADAM, epsilon=1e-8,
+)  # fmt: skip
+Adamax = _made(
+    "Adamax", "w' = w - rate_t * m / u, u the largest d so far, times beta2 each time.", _adamax,
+    2, {"correction": lambda s, t: 1 / (1 - s.beta1**t)}, **{**_ADAM, "learning_rate": 0.002},
+)  # fmt: skip
+RMSProp = _made(
+    "RMSProp", "w' = w - rate * d / sqrt(n + epsilon), n a running mean of d².", _rmsprop,
+    lambda s: 3 if s.centered else 1, learning_rate=0.001, gamma1=0.9, gamma2=0.9, epsilon=1e-8,
+    centered=False, clip_weights=None,
+)  # fmt: skip
+AdaGrad = _made(
+    "AdaGrad", "w' = w - rate * (d / sqrt(h + eps) + wd * w), h the sum of d² so far.", _adagrad,
+    1, _APART, eps=1e-7,
+)  # fmt: skip
+AdaDelta = _made(
+    "AdaDelta", "w' = w - move - wd * w, as long as moves were over as long as gradients were.",
+    _adadelta, 2, _APART, rho=0.9, epsilon=1e-5,
+)  # fmt: skip
+Ftrl = _made(
+    "Ftrl", "Follow the regularized leader (McMahan et al. 2013).", _ftrl, 2, _APART, lamda1=0.01,
+    learning_rate=0.1, beta=1.0,
+)  # fmt: skip
 create = Optimizer.create_optimizer
 _registry["ccsgd"] = SGD
 

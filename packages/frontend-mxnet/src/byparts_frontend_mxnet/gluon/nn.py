@@ -1,10 +1,11 @@
-"""`gluon.nn`: layers."""
+"""`gluon.nn`: layers.  Most are one op with parameters and an activation: `_OneOp`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Optional
 
+from byparts_frontend_mxnet import nd
 from byparts_frontend_mxnet.gluon.block import Block as Block, HybridBlock as HybridBlock
 from byparts_frontend_mxnet.ops.entry import pair
 
@@ -18,6 +19,11 @@ class _Row:
         """Put blocks at the end."""
         for block in blocks:
             self.register_child(block)
+
+    def forward(self, x: Any) -> Any:
+        for block in self._children:
+            x = block(x)
+        return x
 
     def __len__(self) -> int:
         return len(self._children)
@@ -33,87 +39,90 @@ class _Row:
         return iter(self._children)
 
 
-class Sequential(_Row, Block):
+class Sequential(_Row, Block):  # type: ignore[misc]  # forward of one array
     """Blocks one after the other."""
 
-    def forward(self, x: Any) -> Any:
-        """The output of the last one."""
-        for block in self._children:
-            x = block(x)
-        return x
 
-
-class HybridSequential(_Row, HybridBlock):
+class HybridSequential(_Row, HybridBlock):  # type: ignore[misc]  # forward of one array
     """Hybrid blocks one after the other."""
 
-    def forward(self, x: Any) -> Any:
-        """The output of the last one."""
-        for block in self._children:
-            x = block(x)
-        return x
+
+class _OneOp(HybridBlock):
+    """One op of x and of the parameters in their order, then an activation."""
+
+    op = ""
+    alias = ""  # its name in prefixes
+    act: Any = None
+
+    def __init__(
+        self, how: dict[str, Any], activation: Optional[str] = None, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self._how = how
+        if activation is not None:
+            self.act = Activation(activation, prefix=f"{activation}_")
+
+    def _alias(self) -> str:
+        return self.alias or super()._alias()
+
+    def _parameter(self, name: str, shape: Any, init: Any, **how: Any) -> None:
+        how = {"shape": shape, "init": init, "allow_deferred_init": True, **how}
+        setattr(self, name, self.params.get(name, **how))
+
+    def hybrid_forward(self, F: Any, x: Any, *args: Any, **parameters: Any) -> Any:
+        y = getattr(F, self.op)(x, *parameters.values(), name="fwd", **self._how)
+        return y if self.act is None else self.act(y)
+
+    def _line(self) -> str:
+        how = ", ".join(f"{k}={v}" for k, v in self._how.items())
+        return f"{type(self).__name__}({how})"
 
 
-class Dense(HybridBlock):
+class Dense(_OneOp):
     """x times weight [units, in_units] transposed, plus bias, then the activation."""
+
+    op = "FullyConnected"
 
     def __init__(
         self, units: int, activation: Optional[str] = None, use_bias: bool = True,
         flatten: bool = True, weight_initializer: Any = None, bias_initializer: Any = "zeros",
         in_units: int = 0, **kwargs: Any,
     ) -> None:  # fmt: skip
-        super().__init__(**kwargs)
-        self._units, self._flatten = units, flatten
-        how = {"allow_deferred_init": True}
-        self.weight = self.params.get(
-            "weight", shape=(units, in_units), init=weight_initializer, **how
-        )
-        self.bias = (
-            self.params.get("bias", shape=(units,), init=bias_initializer) if use_bias else None
-        )
-        self.act = None if activation is None else Activation(activation, prefix=f"{activation}_")
-
-    def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:
-        """One op, then the activation."""
-        how = {"num_hidden": self._units, "flatten": self._flatten, "no_bias": bias is None}
-        y = F.FullyConnected(x, weight, *([] if bias is None else [bias]), name="fwd", **how)
-        return y if self.act is None else self.act(y)
+        how = {"num_hidden": units, "flatten": flatten, "no_bias": not use_bias}
+        super().__init__(how, activation, **kwargs)
+        self._parameter("weight", (units, in_units), weight_initializer)
+        self.bias: Any = None
+        if use_bias:
+            self._parameter("bias", (units,), bias_initializer)
 
     def _line(self) -> str:
-        return f"Dense({self.weight.shape[1] or None} -> {self._units}, linear)"
+        units, width = self.weight.shape
+        return f"Dense({width or None} -> {units}, linear)"
 
 
-class Activation(HybridBlock):
+class Activation(_OneOp):
     """relu, sigmoid, tanh, softrelu or softsign."""
 
+    op = "Activation"
+
     def __init__(self, activation: str, **kwargs: Any) -> None:
-        self._act_type = activation
-        super().__init__(**kwargs)
-
-    def _alias(self) -> str:
-        return self._act_type
-
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
-        """One op."""
-        return F.Activation(x, act_type=self._act_type, name="fwd")
-
-    def _line(self) -> str:
-        return f"Activation({self._act_type})"
+        self.alias = activation
+        super().__init__({"act_type": activation}, **kwargs)
 
 
-class Dropout(HybridBlock):
+class Dropout(_OneOp):
     """Elements set to 0 with probability `rate` while training."""
 
+    op = "Dropout"
+
     def __init__(self, rate: float, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self._rate = rate
-
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
-        """One op."""
-        return F.Dropout(x, p=self._rate, name="fwd")
+        super().__init__({"p": rate}, **kwargs)
 
 
-class BatchNorm(HybridBlock):
+class BatchNorm(_OneOp):
     """Mean 0 and variance 1 for each channel, then gamma and beta."""
+
+    op = "BatchNorm"
 
     def __init__(
         self, axis: int = 1, momentum: float = 0.9, epsilon: float = 1e-5, center: bool = True,
@@ -121,77 +130,60 @@ class BatchNorm(HybridBlock):
         gamma_initializer: Any = "ones", running_mean_initializer: Any = "zeros",
         running_variance_initializer: Any = "ones", in_channels: int = 0, **kwargs: Any,
     ) -> None:  # fmt: skip
-        super().__init__(**kwargs)
-        self._how = {"axis": axis, "eps": epsilon, "momentum": momentum, "fix_gamma": not scale,
-                     "use_global_stats": use_global_stats}  # fmt: skip
+        how = {"axis": axis, "eps": epsilon, "momentum": momentum, "fix_gamma": not scale,
+               "use_global_stats": use_global_stats}  # fmt: skip
+        super().__init__(how, **kwargs)
         for name, init, trained in (
             ("gamma", gamma_initializer, scale),
             ("beta", beta_initializer, center),
             ("running_mean", running_mean_initializer, False),
             ("running_var", running_variance_initializer, False),
         ):
-            req = "write" if trained else "null"
-            how = {"shape": (in_channels,), "init": init, "allow_deferred_init": True}
-            setattr(self, name, self.params.get(name, grad_req=req, **how))
-
-    def hybrid_forward(self, F: Any, x: Any, **parameters: Any) -> Any:
-        """One op, which writes the running statistics while training."""
-        names = ("gamma", "beta", "running_mean", "running_var")
-        return F.BatchNorm(x, *[parameters[n] for n in names], name="fwd", **self._how)
+            self._parameter(name, (in_channels,), init, grad_req="write" if trained else "null")
 
 
-class LayerNorm(HybridBlock):
+class LayerNorm(_OneOp):
     """Mean 0 and variance 1 along an axis, then gamma and beta."""
+
+    op = "LayerNorm"
 
     def __init__(
         self, axis: int = -1, epsilon: float = 1e-5, in_channels: int = 0, **kwargs: Any
     ) -> None:
-        super().__init__(**kwargs)
-        self._how = {"axis": axis, "eps": epsilon}
-        how = {"shape": (in_channels,), "allow_deferred_init": True}
-        self.gamma = self.params.get("gamma", init="ones", **how)
-        self.beta = self.params.get("beta", init="zeros", **how)
-
-    def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any) -> Any:
-        """One op."""
-        return F.LayerNorm(x, gamma, beta, name="fwd", **self._how)
+        super().__init__({"axis": axis, "eps": epsilon}, **kwargs)
+        self._parameter("gamma", (in_channels,), "ones")
+        self._parameter("beta", (in_channels,), "zeros")
 
 
-class LeakyReLU(HybridBlock):
+class LeakyReLU(_OneOp):
     """x, and alpha times x where x < 0."""
 
+    op = "LeakyReLU"
+
     def __init__(self, alpha: float, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self._alpha = alpha
-
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
-        """One op."""
-        return F.LeakyReLU(x, act_type="leaky", slope=self._alpha, name="fwd")
+        super().__init__({"act_type": "leaky", "slope": alpha}, **kwargs)
 
 
-class Embedding(HybridBlock):
+class Embedding(_OneOp):
     """The rows of weight [input_dim, output_dim] that x names."""
+
+    op = "Embedding"
 
     def __init__(
         self, input_dim: int, output_dim: int, dtype: Any = "float32",
         weight_initializer: Any = None, **kwargs: Any,
     ) -> None:  # fmt: skip
-        super().__init__(**kwargs)
-        self._how = {"input_dim": input_dim, "output_dim": output_dim}
-        shape = (input_dim, output_dim)
-        self.weight = self.params.get("weight", shape=shape, init=weight_initializer, dtype=dtype)
-
-    def hybrid_forward(self, F: Any, x: Any, weight: Any) -> Any:
-        """One op."""
-        return F.Embedding(x, weight, name="fwd", **self._how)
+        super().__init__({"input_dim": input_dim, "output_dim": output_dim}, **kwargs)
+        self._parameter("weight", (input_dim, output_dim), weight_initializer, dtype=dtype)
 
 
-class Flatten(HybridBlock):
+class Flatten(_OneOp):
     """[n, ...] -> [n, rest]."""
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
-        """One op."""
-        return F.Flatten(x)
+    op = "Flatten"
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__({}, **kwargs)
 
 
 class Lambda(Block):
@@ -199,14 +191,10 @@ class Lambda(Block):
 
     def __init__(self, function: Any, prefix: Optional[str] = None) -> None:
         super().__init__(prefix=prefix)
-        self._function = function
+        self._function = getattr(nd, function) if isinstance(function, str) else function
 
     def forward(self, *args: Any) -> Any:
-        """Call it."""
-        from byparts_frontend_mxnet import nd  # which needs no layers
-
-        f = getattr(nd, self._function) if isinstance(self._function, str) else self._function
-        return f(*args)
+        return self._function(*args)
 
 
 class HybridLambda(HybridBlock):
@@ -216,17 +204,16 @@ class HybridLambda(HybridBlock):
         super().__init__(prefix=prefix)
         self._function = function
 
-    def hybrid_forward(self, F: Any, x: Any, *args: Any) -> Any:
-        """Call it."""
+    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(self._function, str):
             return getattr(F, self._function)(x, *args)
         return self._function(F, x, *args)
 
 
-class _Conv(HybridBlock):
+class _Conv(_OneOp):
     """A convolution along `axes` axes, or its transpose."""
 
-    axes, op = 2, "Convolution"
+    axes, op, alias = 2, "Convolution", "conv"
 
     def __init__(
         self, channels: int, kernel_size: Any, strides: Any = 1, padding: Any = 0,
@@ -234,63 +221,37 @@ class _Conv(HybridBlock):
         activation: Optional[str] = None, use_bias: bool = True, weight_initializer: Any = None,
         bias_initializer: Any = "zeros", in_channels: int = 0, **kwargs: Any,
     ) -> None:  # fmt: skip
-        super().__init__(**kwargs)
-        kernel = pair(kernel_size, self.axes)
-        self._how = {"kernel": kernel, "num_filter": channels, "stride": pair(strides, self.axes),
-                     "pad": pair(padding, self.axes), "dilate": pair(dilation, self.axes),
-                     "num_group": groups, "no_bias": not use_bias}  # fmt: skip
+        named = {"kernel": kernel_size, "stride": strides, "pad": padding, "dilate": dilation}
         sizes = (channels, in_channels // groups)
         if self.op == "Deconvolution":
-            sizes = (in_channels, channels // groups)
-            self._how["adj"] = pair(output_padding, self.axes)
-        how = {"allow_deferred_init": True}
-        shape = (*sizes, *kernel)
-        self.weight = self.params.get("weight", shape=shape, init=weight_initializer, **how)
-        self.bias = None
+            named["adj"], sizes = output_padding, (in_channels, channels // groups)
+        how: dict[str, Any] = {name: pair(size, self.axes) for name, size in named.items()}
+        how |= {"num_filter": channels, "num_group": groups, "no_bias": not use_bias}
+        super().__init__(how, activation, **kwargs)
+        self._parameter("weight", (*sizes, *how["kernel"]), weight_initializer)
+        self.bias: Any = None
         if use_bias:
-            self.bias = self.params.get("bias", shape=(channels,), init=bias_initializer)
-        self.act = None if activation is None else Activation(activation, prefix=f"{activation}_")
-
-    def _alias(self) -> str:
-        return "conv"
-
-    def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:
-        """One op, then the activation."""
-        inputs = (x, weight) if bias is None else (x, weight, bias)
-        y = getattr(F, self.op)(*inputs, name="fwd", **self._how)
-        return y if self.act is None else self.act(y)
-
-    def _line(self) -> str:
-        how = self._how
-        return f"{type(self).__name__}({how['num_filter']}, kernel_size={how['kernel']})"
+            self._parameter("bias", (channels,), bias_initializer)
 
 
-class _Pool(HybridBlock):
+class _Pool(_OneOp):
     """The maximum or the mean of each window, or of each channel."""
 
-    axes, pool_type, is_global = 2, "max", False
+    axes, op, alias, pool_type, is_global = 2, "Pooling", "pool", "max", False
 
     def __init__(
         self, pool_size: Any = 2, strides: Any = None, padding: Any = 0, layout: Any = None,
         ceil_mode: bool = False, **kwargs: Any,
     ) -> None:  # fmt: skip
-        super().__init__(**kwargs)
         size = pair(pool_size, self.axes)
-        step = size if strides is None else pair(strides, self.axes)
-        self._how = {"kernel": size, "stride": step,
-                     "pad": pair(padding, self.axes), "pool_type": self.pool_type,
-                     "pooling_convention": "full" if ceil_mode else "valid",
-                     "global_pool": self.is_global}  # fmt: skip
-
-    def _alias(self) -> str:
-        return "pool"
-
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
-        """One op."""
-        return F.Pooling(x, name="fwd", **self._how)
+        how = {"kernel": size, "stride": size if strides is None else pair(strides, self.axes),
+               "pad": pair(padding, self.axes), "pool_type": self.pool_type,
+               "pooling_convention": "full" if ceil_mode else "valid",
+               "global_pool": self.is_global}  # fmt: skip
+        super().__init__(how, **kwargs)
 
 
-def _made(base: type, name: str, axes: int, **fields: Any) -> Callable[..., Any]:
+def _made(base: type, name: str, axes: int, **fields: Any) -> Any:
     """A class for this number of axes."""
     return type(name, (base,), {"axes": axes, "__doc__": base.__doc__, **fields})
 

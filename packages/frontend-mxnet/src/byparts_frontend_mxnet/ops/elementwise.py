@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import byparts_opset as ops
-from byparts_frontend_mxnet.ops.entry import dtype_name, op
+from byparts_frontend_mxnet.ops.entry import dtype_name, op, op_table
 from byparts_graph_ir import FLOATS
 
 _SAME = (
@@ -110,18 +110,13 @@ for _name, _function in _UNARY.items():
     op(_name)(_one(_function))
 for _name, _both in _BINARY.items():
     _two(_name, *_both)
-
-
-@op("clip")
-def clip(data: Any, *, a_min: float, a_max: float) -> Any:
-    """Each element, but at least a_min and at most a_max."""
-    return ops.clip(data, a_min, a_max)
-
-
-@op("Cast", "cast")
-def cast(data: Any, *, dtype: Any) -> Any:
-    """The elements in another dtype."""
-    return ops.cast(data, dtype_name(dtype))
+op_table(
+    {
+        "clip": lambda data, *, a_min, a_max: ops.clip(data, a_min, a_max),
+        "Cast cast": lambda data, *, dtype: ops.cast(data, dtype_name(dtype)),
+        "add_n ElementWiseSum": lambda *args: ops.add_n(args),
+    }
+)
 
 
 @op("where")
@@ -131,12 +126,6 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     if condition.type.rank == 1 < x.type.rank:
         holds = ops.expand_dims(holds, tuple(range(1, x.type.rank)))
     return ops.where(holds, x, y)
-
-
-@op("add_n", "ElementWiseSum")
-def add_n(*args: Any) -> Any:
-    """The sum of arrays of one shape."""
-    return ops.add_n(args)
 
 
 @op("smooth_l1")

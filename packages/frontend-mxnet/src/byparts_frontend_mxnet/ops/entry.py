@@ -151,6 +151,12 @@ def op(
     return register
 
 
+def op_table(functions: Mapping[str, Callable[..., Any]]) -> None:
+    """Register functions under the names, parted by spaces, that are their keys."""
+    for names, function in functions.items():
+        op(*names.split())(function)
+
+
 def find(name: str) -> OpEntry:
     """The entry of this name.
 
