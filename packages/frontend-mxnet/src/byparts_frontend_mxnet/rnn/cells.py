@@ -86,8 +86,6 @@ class BaseRNNCell:
             if func is not sym.Variable:
                 given.pop("__layout__")
                 given["shape"] = tuple(n or 1 for n in given["shape"])
-            elif "shape" not in keywords:
-                given.pop("shape")  # the batch is known when it is bound
             states.append(func(name=name, **given))
         return states
 

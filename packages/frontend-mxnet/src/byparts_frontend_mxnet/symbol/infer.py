@@ -66,6 +66,7 @@ class Inferred:
                 raise unknown("the symbol, whose shapes are inferred,", name, names)
         self._values: dict[Place, Any] = {}
         self._hinted: set[Node] = set()
+        self._expected: dict[Place, Dims] = {}  # shapes that outputs must have
         with Frame() as self._frame:
             for v in variables:
                 said = v.attributes.get("__shape__")
@@ -144,7 +145,16 @@ class Inferred:
                 for a, b in (pair, pair[::-1]):
                     if (known := self.type(named[a])) is not None and named[b] not in self._values:
                         hints.setdefault(b, known.dims)
-        return hints
+                        self._expected[named[b]] = known.dims
+        return hints | self._backwards(node)
+
+    def _backwards(self, node: Node) -> dict[str, Dims]:
+        """The shape of the data of a FullyConnected that is known but for the batch, a state."""
+        output, data = self._expected.get((node, 0)), node.inputs[0][0] if node.inputs else node
+        said = data.attributes.get("__shape__")
+        if node.op != "FullyConnected" or output is None or said is None:
+            return {}
+        return {"data": (output[0], *literal_eval(said)[1:])}
 
 
 def infer_dtypes(symbol: Symbol, given: Mapping[str, Any]) -> dict[Node, Any]:
