@@ -44,6 +44,7 @@ class Executor:
         grads: arrays for gradients, of some arguments.
         reqs: argument -> "write", "add" or "null".
         aux: an array for each auxiliary state.
+        shared: an executor whose memory is used for values, as programs run one at a time.
 
     Attributes:
         arg_dict: the arrays of the arguments, by name.
@@ -54,7 +55,7 @@ class Executor:
 
     def __init__(
         self, symbol: Symbol, ctx: Any, args: Arrays, grads: Arrays, reqs: Mapping[str, str],
-        aux: Arrays,
+        aux: Arrays, shared: Optional[Executor] = None,
     ) -> None:  # fmt: skip
         self._symbol, self._ctx = symbol, ctx or current_context()
         self.arg_dict, self.aux_dict = args, aux
@@ -75,6 +76,8 @@ class Executor:
         self.outputs = [NDArray(_full(t), self._ctx) for t in self._types]
         self._wanted = [k for k, g in self.grad_dict.items() if g is not None]
         self._programs: dict[Any, Any] = {}
+        # One arena, once a program is built, for all executors that share arrays.
+        self._memory: list[Any] = [] if shared is None else shared._memory
         self._staged: Optional[Sequence[Any]] = None  # gradients that backward() will hand out
         self._heads_come = False  # whether backward was last given gradients of the outputs
         self._start: Any = 0  # position of the random numbers before the last run
@@ -113,8 +116,8 @@ class Executor:
                 y.storage.waits_for = self._wait
         else:
             self._start = stream.position.value
-            with outside(), training_mode(is_train):
-                self._give(self._program("forward", self._outputs)())
+            with training_mode(is_train):
+                self._give(self._call("forward", self._outputs))
         if self._monitor is not None:
             self._report(self._monitor, is_train)
         return self.outputs
@@ -136,9 +139,9 @@ class Executor:
         for name in self._wanted if self._back else ():
             waits = None if name in kept else tape.Waiting(self._refuse)
             self.grad_dict[name].storage.waits_for = waits
-        with outside(), training_mode(True):
+        with training_mode(True):
             step = partial(self._both, change, names, kept)
-            results = self._program((key, self._keeps), step)(*numbers)
+            results = self._call((key, self._keeps), step, *numbers)
         self._staged = self._give(results)
         if self._back:
             self._hand_out(kept, self._staged)
@@ -202,8 +205,8 @@ class Executor:
         pairs = zip(heads, self._types, strict=True)
         given = [_full(t, 1) if g is None else plain(g.read()) for g, t in pairs]
         after, stream.position.value = stream.position.value, self._start
-        with outside(), training_mode(True):
-            results: Sequence[Any] = self._program("heads", self._from_heads)(*given)
+        with training_mode(True):
+            results: Sequence[Any] = self._call("heads", self._from_heads, *given)
         stream.position.value = after
         return results
 
@@ -229,14 +232,19 @@ class Executor:
             self._run_step((key, change, numbers, dict(rows)))
             return
         grads = [plain(self.grad_dict[n].read()) for _, n in rows]
-        alone = self._program(("update", key), partial(_change_all, change, [i for i, _ in rows]))
-        with outside():
-            alone(tuple(grads), *numbers)
+        alone = partial(_change_all, change, [i for i, _ in rows])
+        self._call(("update", key), alone, tuple(grads), *numbers)
 
-    def _program(self, key: Any, function: Callable[..., Any]) -> Any:
+    def _call(self, key: Any, function: Callable[..., Any], *args: Any) -> Any:
+        """Call a function as a program, which is made for the first call."""
         if key not in self._programs:
-            self._programs[key] = compiled(function, **options)
-        return self._programs[key]
+            shared = {"arena": self._memory[0]} if self._memory else {}
+            self._programs[key] = compiled(function, **options, **shared)
+        with outside():
+            results = self._programs[key](*args)
+        if not self._memory:
+            self._memory.append(self._programs[key].programs[0].arena)
+        return results
 
     def _run(self, assign: bool = True) -> tuple[list[Any], dict[str, Any]]:
         """The outputs, and the arguments as the ops read them."""
@@ -406,7 +414,8 @@ def simple_bind(
     wanted = [n for n in arguments if reqs[n.name] != "null" and args[n.name].type.dtype in FLOATS]
     grads = {n.name: make(n, old[1]) for n in wanted}
     reqs = {n: r if n in grads else "null" for n, r in reqs.items()}
-    return Executor(symbol, ctx, args, grads, reqs, {n.name: make(n, old[2]) for n in states})
+    aux = {n.name: make(n, old[2]) for n in states}
+    return Executor(symbol, ctx, args, grads, reqs, aux, shared_exec)
 
 
 def _array(inferred: Inferred, ctx: Any, node: Node, old: Mapping[str, Any]) -> Any:
