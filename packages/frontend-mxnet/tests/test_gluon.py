@@ -238,7 +238,7 @@ def test_gluon_refuses_in_sentences() -> None:
         gluon.data.vision.MNIST(root="/nowhere")
 
 
-LOSSES = {
+LOSSES: dict[str, Any] = {
     "L2Loss": lambda p, y: (p - y) ** 2 / 2,
     "L1Loss": lambda p, y: abs(p - y),
     "HuberLoss": lambda p, y: np.where(abs(p - y) > 1, abs(p - y) - 0.5, (p - y) ** 2 / 2),
@@ -254,7 +254,7 @@ def test_a_loss_is_the_mean_for_each_example(name: str) -> None:
     """Of the equation, over all axes but the first, times a weight."""
     random = np.random.default_rng(1)
     p = random.standard_normal((4, 3)).astype(np.float32) * 2
-    y = np.sign(random.standard_normal((4, 3))).astype(np.float32)
+    y: Any = np.sign(random.standard_normal((4, 3))).astype(np.float32)
     y = (y + 1) / 2 if name == "SigmoidBCELoss" else y
 
     loss = getattr(gluon.loss, name)(weight=2.0)(nd.array(p), nd.array(y))

@@ -36,7 +36,7 @@ class Storage:
         """The type of the array, known also while it waits."""
         if self.cell is not None:
             return self.cell.type
-        return self._type if self._array is None else self._array.type  # type: ignore[no-any-return,return-value]
+        return self._type if self._array is None else self._array.type  # type: ignore[return-value]
 
     def get(self) -> Any:
         """The array now, or a traced value; runs what it waits for."""
