@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from byparts_frontend_mxnet import executor
+from byparts_frontend_mxnet.context import options
 
 
 @pytest.fixture(autouse=True)
 def numpy_kernels() -> Iterator[None]:
-    before = dict(executor.options)
-    executor.options["backends"] = ("numpy",)
+    before = dict(options)
+    options["backends"] = ("numpy",)
     yield
-    executor.options.update(before)
+    options.update(before)

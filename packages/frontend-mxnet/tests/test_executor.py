@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import byparts_frontend_mxnet as mx
-from byparts_frontend_mxnet import autograd
+from byparts_frontend_mxnet import autograd, gluon
 from programs import mlp, pixels
 
 
@@ -38,7 +38,7 @@ def test_the_program_of_the_slide_learns_digits() -> None:
 
 
 def test_recorded_bound_and_hybrid_gradients_agree() -> None:
-    """One network by arrays with record, and by a symbol; both are the same graph."""
+    """One network by arrays with record, by a symbol, and by a hybrid block with its loss."""
     x, y = pixels()
     data, labels = mx.nd.array(x[:20]), mx.nd.array(y[:20])
     executor = mlp(8).simple_bind(data=(20, 64))
@@ -56,9 +56,20 @@ def test_recorded_bound_and_hybrid_gradients_agree() -> None:
         out = mx.nd.FullyConnected(h, own["fc2_weight"], own["fc2_bias"], num_hidden=10)
         loss = mx.nd.SoftmaxOutput(out, labels)
     loss.backward()
-    for name, v in own.items():
+    net = gluon.nn.HybridSequential()
+    net.add(gluon.nn.Dense(8, activation="relu", in_units=64), gluon.nn.Dense(10, in_units=8))
+    net.initialize()
+    net.hybridize()
+    parameters = list(net.collect_params().values())
+    for p, v in zip(parameters, own.values(), strict=True):
+        p.set_data(v)
+    with autograd.record():
+        loss = gluon.loss.SoftmaxCrossEntropyLoss()(net(data), labels)
+    loss.backward()
+    for p, (name, v) in zip(parameters, own.items(), strict=True):
         bound = executor.grad_dict[name].asnumpy()
         np.testing.assert_allclose(v.grad.asnumpy(), bound, atol=1e-6)
+        np.testing.assert_allclose(p.grad().asnumpy(), bound, atol=1e-6)
 
 
 def test_gradients_are_written_added_or_not_there() -> None:
@@ -207,3 +218,13 @@ def test_errors_name_arguments_shapes_and_what_to_do() -> None:
         mlp().bind(mx.cpu(), arrays)
     with pytest.raises(mx.MXNetError, match="grad_req of data is 'wrte'; it is write, add or"):
         mlp().simple_bind(data=(1, 64), grad_req="wrte")
+
+
+def test_what_waits_computes_with_the_arrays_of_its_call() -> None:
+    """Writing to an argument after forward changes neither outputs nor gradients."""
+    executor, gradient = _product()
+    executor.forward(is_train=True)
+    executor.arg_dict["b"][:] = 0
+    executor.backward()
+    np.testing.assert_array_equal(executor.outputs[0].asnumpy(), [4, 10, 18])
+    np.testing.assert_array_equal(gradient.asnumpy(), [4, 5, 6])

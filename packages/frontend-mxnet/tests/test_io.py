@@ -77,5 +77,7 @@ def test_errors_say_the_numbers() -> None:
         mx.io.NDArrayIter(np.ones(3), np.ones(2))
     with pytest.raises(ShapeError, match="3 samples for a batch of 4"):
         mx.io.NDArrayIter(np.ones(3), batch_size=4)
+    with pytest.raises(mx.MXNetError, match="give their arrays to NDArrayIter"):
+        mx.io.ImageRecordIter(path_imgrec="x.rec")
     with pytest.raises(ArgumentError, match="data is a list of arrays"):
         mx.io.DataBatch(mx.nd.ones((1,)))

@@ -145,3 +145,88 @@ def test_metrics_of_several_outputs_take_theirs_by_name() -> None:
     metric = mx.metric.Accuracy(output_names=["b_output"], label_names=["b_label"])
     module.fit(train, eval_metric=metric, num_epoch=10, optimizer_params={"learning_rate": 0.5})
     assert dict(module.score(train, metric))["accuracy"] > 0.8
+
+
+def _bound(**how: Any) -> Any:
+    """A module that is ready to train on 100 digits, with known weights."""
+    mx.random.seed(1)
+    module, train = mx.mod.Module(mlp(8)), batches(0, 100)
+    module.bind(train.provide_data, train.provide_label)
+    module.init_params(mx.init.Xavier())
+    module.init_optimizer(**how)
+    return module
+
+
+@pytest.mark.parametrize("name", ["adam", "rmsprop", "nag", "adagrad"])
+def test_an_update_in_the_step_is_that_of_arrays(name: str) -> None:
+    """Who reads the outputs in between has three programs, and the same weights."""
+    how = {"optimizer": name, "optimizer_params": {"learning_rate": 0.01, "wd": 0.1}}
+    whole, parts = _bound(**how), _bound(**how)
+    for _ in range(3):
+        batch = next(batches(0, 100))
+        for module in (whole, parts):
+            module.forward_backward(batch)
+            if module is parts:
+                assert np.isfinite(module.get_outputs()[0].asnumpy()).all()
+            module.update()
+    a, b = whole.get_params()[0], parts.get_params()[0]
+    for n in a:
+        np.testing.assert_allclose(a[n].asnumpy(), b[n].asnumpy(), rtol=1e-5, atol=1e-7)
+
+
+def test_a_rate_that_changes_compiles_nothing() -> None:
+    """Rates are arguments of the program."""
+    schedule = mx.lr_scheduler.FactorScheduler(step=1, factor=0.5)
+    module = _bound(optimizer_params={"learning_rate": 0.5, "lr_scheduler": schedule})
+    for _ in range(4):
+        module.forward_backward(next(batches(0, 100)))
+        module.update()
+    (step,) = module._exec._programs.values()
+    assert len(step.programs) == 1
+
+
+def test_gradients_of_an_updated_step_are_refused_once_and_kept_from_then_on() -> None:
+    """They never left the program; the error says what to do."""
+    module = _bound()
+    for _ in range(2):
+        module.forward_backward(next(batches(0, 100)))
+        module.update()
+        gradient = module._exec.grad_dict["fc1_weight"]
+        if not module._exec._keeps:
+            with pytest.raises(mx.MXNetError, match="read them before update"):
+                gradient.asnumpy()
+    assert np.abs(gradient.asnumpy()).max() > 0
+
+
+def test_gradients_are_added_up_by_hand_before_the_update() -> None:
+    """As a program of two networks of 2016 does it, on the arrays of each device."""
+    once, twice = _bound(), _bound()
+    for _ in range(2):
+        once.forward_backward(next(batches(0, 100)))
+    for module, factor in ((once, 2), (twice, 1)):
+        module.forward_backward(next(batches(0, 100)))
+        for (gradient,) in module._exec_group.grad_arrays:
+            gradient *= factor
+        module.update()
+    twice_weight = twice.get_params()[0]["fc1_weight"].asnumpy()
+    moved = [m.get_params()[0]["fc1_weight"].asnumpy() for m in (once, _bound())]
+    np.testing.assert_allclose(moved[0] - moved[1], (twice_weight - moved[1]) * 2, atol=1e-6)
+
+
+def test_an_optimizer_of_ones_own_updates_arrays() -> None:
+    """A class with update(index, weight, grad, state), by its name."""
+
+    @mx.optimizer.register
+    class Signs(mx.optimizer.Optimizer):
+        def create_state(self, index: Any, weight: Any) -> Any:
+            return None
+
+        def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+            weight[:] = weight - mx.nd.sign(grad) * self.lr
+
+    module = _bound(optimizer="signs", optimizer_params={"learning_rate": 0.25})
+    before = module.get_params()[0]["fc2_bias"].asnumpy()
+    module.forward_backward(next(batches(0, 100)))
+    module.update()
+    moved = module.get_params()[0]["fc2_bias"].asnumpy() - before
+    assert set(np.abs(moved)) == {0.25}

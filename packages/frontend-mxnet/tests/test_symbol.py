@@ -144,3 +144,31 @@ def test_a_network_prints_as_a_table_and_as_dot(capsys: pytest.CaptureFixture[st
         '"fc1" -> "relu1" [label="1x8"]'
         in mx.viz.plot_network(mlp(8), shape={"data": (1, 64)}).source
     )
+
+
+def test_functions_of_two_take_numbers_on_either_side() -> None:
+    """maximum, minimum, power of symbols and numbers."""
+    x, y = mx.sym.Variable("x"), mx.sym.Variable("y")
+    arrays = {"x": mx.nd.array([1, 3]), "y": mx.nd.array([2, 2])}
+    nets = [mx.sym.maximum(x, y), mx.sym.minimum(x, 2), mx.sym.pow(2, x), mx.sym.power(x, 2)]
+    values = [mx.sym.Group([n, x, y]).eval(**arrays)[0].asnumpy().tolist() for n in nets]
+    assert values == [[2, 3], [1, 2], [2, 8], [1, 9]]
+
+
+def test_ctc_loss_of_two_steps_is_that_of_its_paths() -> None:
+    """Uniform scores over 3 classes: of 9 paths 3 give the label "1"."""
+    net = mx.sym.contrib.ctc_loss(mx.sym.Variable("x"), mx.sym.Variable("label"))
+    (loss,) = net.eval(x=mx.nd.zeros((2, 1, 3)), label=mx.nd.array([[1, 0]]))
+    np.testing.assert_allclose(loss.asnumpy(), [np.log(3)], rtol=1e-6)
+
+
+def test_updates_of_optimizers_are_ops() -> None:
+    """As in loops by hand: the weight is an output, momentum changes in place."""
+    weight, grad, mom = mx.nd.array([1.0]), mx.nd.array([2.0]), mx.nd.array([4.0])
+    mx.nd.sgd_mom_update(weight, grad, mom, lr=0.5, momentum=0.5, out=weight)
+    assert (weight.asscalar(), mom.asscalar()) == (2, 1)
+    mx.nd.sgd_update(weight, grad, lr=0.5, wd=0.5, out=weight)
+    assert weight.asscalar() == 0.5
+    mean, var = mx.nd.zeros((1,)), mx.nd.zeros((1,))
+    mx.nd.adam_update(weight, grad, mean, var, lr=0.1, out=weight)
+    assert mean.asscalar() > 0 and weight.asscalar() < 0.5

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
 _stack: list[Context] = []
-options: dict[str, Any] = {"backends": "auto"}
+# A first run does not wait for a compiler: most programs end before that is worth its time.
+options: dict[str, Any] = {"backends": "auto", "wait": os.environ.get("BYPARTS_WAIT") == "1"}
 """Options of `build` for all programs, as in `mx.options["backends"] = ("native", "numpy")`."""
 
 

@@ -53,14 +53,9 @@ class Executor:
     """
 
     def __init__(
-        self,
-        symbol: Symbol,
-        ctx: Any,
-        args: Arrays,
-        grads: Arrays,
-        reqs: Mapping[str, str],
+        self, symbol: Symbol, ctx: Any, args: Arrays, grads: Arrays, reqs: Mapping[str, str],
         aux: Arrays,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._symbol, self._ctx = symbol, ctx or current_context()
         self.arg_dict, self.aux_dict = args, aux
         self.grad_dict: Arrays = {k: grads.get(k) if reqs[k] != "null" else None for k in args}
@@ -301,11 +296,9 @@ class Executor:
         stream.position.value = after
 
     def copy_params_from(
-        self,
-        arg_params: Arrays,
-        aux_params: Optional[Arrays] = None,
+        self, arg_params: Arrays, aux_params: Optional[Arrays] = None,
         allow_extra_params: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Write parameters and auxiliary states by name.
 
         Raises:
@@ -363,15 +356,9 @@ def _change_all(change: Any, indices: Sequence[Any], grads: Sequence[Any], *numb
 
 
 def bind(
-    symbol: Symbol,
-    ctx: Any,
-    args: Any,
-    args_grad: Any = None,
-    grad_req: Any = "write",
-    aux_states: Any = None,
-    group2ctx: Any = None,
-    shared_exec: Any = None,
-) -> Executor:
+    symbol: Symbol, ctx: Any, args: Any, args_grad: Any = None, grad_req: Any = "write",
+    aux_states: Any = None, group2ctx: Any = None, shared_exec: Any = None,
+) -> Executor:  # fmt: skip
     """An executor on arrays of the caller's: lists in the order of the arguments, or dicts.
 
     Raises:
@@ -392,16 +379,11 @@ def bind(
 
 
 def simple_bind(
-    symbol: Symbol,
-    ctx: Any = None,
-    grad_req: Any = "write",
-    type_dict: Optional[Mapping[str, Any]] = None,
-    group2ctx: Any = None,
-    shared_arg_names: Any = None,
-    shared_exec: Optional[Executor] = None,
-    shared_buffer: Any = None,
+    symbol: Symbol, ctx: Any = None, grad_req: Any = "write",
+    type_dict: Optional[Mapping[str, Any]] = None, group2ctx: Any = None,
+    shared_arg_names: Any = None, shared_exec: Optional[Executor] = None, shared_buffer: Any = None,
     **shapes: Any,
-) -> Executor:
+) -> Executor:  # fmt: skip
     """An executor on new arrays; see `Symbol.simple_bind`.
 
     Raises:
@@ -471,4 +453,4 @@ def _known(type: Optional[TensorType], name: str) -> TensorType:
     return type
 
 
-__all__ = ["Array", "Executor", "bind", "options", "simple_bind"]
+__all__ = ["Array", "Executor", "bind", "simple_bind"]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from byparts_engine import Engine
 from byparts_frontend_mxnet import nd
+from byparts_frontend_mxnet.errors import MXNetError
 from byparts_graph_ir import ArgumentError, ShapeError
 
 Named = list[tuple[str, NDArray[Any]]]
@@ -65,15 +66,9 @@ class DataBatch:
     """
 
     def __init__(
-        self,
-        data: Any,
-        label: Any = None,
-        pad: Optional[int] = None,
-        index: Any = None,
-        bucket_key: Any = None,
-        provide_data: Any = None,
-        provide_label: Any = None,
-    ) -> None:
+        self, data: Any, label: Any = None, pad: Optional[int] = None, index: Any = None,
+        bucket_key: Any = None, provide_data: Any = None, provide_label: Any = None,
+    ) -> None:  # fmt: skip
         for what, arrays in (("data", data), ("label", label)):
             if not isinstance(arrays, (list, tuple, type(None))):
                 raise ArgumentError(f"DataBatch: {what} is a list of arrays; write [{what}]")
@@ -149,15 +144,9 @@ class NDArrayIter(DataIter):
     """
 
     def __init__(
-        self,
-        data: Any,
-        label: Any = None,
-        batch_size: int = 1,
-        shuffle: bool = False,
-        last_batch_handle: str = "pad",
-        data_name: str = "data",
-        label_name: str = "softmax_label",
-    ) -> None:
+        self, data: Any, label: Any = None, batch_size: int = 1, shuffle: bool = False,
+        last_batch_handle: str = "pad", data_name: str = "data", label_name: str = "softmax_label",
+    ) -> None:  # fmt: skip
         super().__init__(batch_size)
         self.data, self.label = _named(data, data_name), _named(label, label_name)
         lengths = {name: len(x) for name, x in self.data + self.label}
@@ -332,6 +321,18 @@ def MNISTIter(  # noqa: N802  # likewise
         order = np.random.RandomState(seed).permutation(len(data))
         data, labels = data[order], labels[order]
     return NDArrayIter(data, labels, batch_size, last_batch_handle="discard", **names)
+
+
+def ImageRecordIter(*_: Any, **__: Any) -> NDArrayIter:  # noqa: N802  # likewise
+    """Refused.
+
+    Raises:
+        MXNetError: always.
+    """
+    raise MXNetError(
+        "ImageRecordIter: records of images are not read here; decode the images, and give their "
+        "arrays to NDArrayIter"
+    )
 
 
 def _idx(path: str) -> NDArray[Any]:

@@ -28,11 +28,9 @@ class EvalMetric:
     """
 
     def __init__(
-        self,
-        name: str,
-        output_names: Optional[Sequence[str]] = None,
+        self, name: str, output_names: Optional[Sequence[str]] = None,
         label_names: Optional[Sequence[str]] = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.name, self.output_names, self.label_names = str(name), output_names, label_names
         self.reset()
 
@@ -181,12 +179,9 @@ class Perplexity(EvalMetric):
     """e to the mean of -log p over all labels but `ignore_label`."""
 
     def __init__(
-        self,
-        ignore_label: Optional[int] = None,
-        axis: int = -1,
-        name: str = "perplexity",
+        self, ignore_label: Optional[int] = None, axis: int = -1, name: str = "perplexity",
         **keywords: Any,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(name, **keywords)
         self.ignore_label, self.axis = ignore_label, axis
 
@@ -211,12 +206,9 @@ class CustomMetric(EvalMetric):
     """The mean over batches of `feval(label, prediction)`, which may give (sum, count) as well."""
 
     def __init__(
-        self,
-        feval: Callable[..., Any],
-        name: Optional[str] = None,
-        allow_extra_outputs: bool = False,
-        **keywords: Any,
-    ) -> None:
+        self, feval: Callable[..., Any], name: Optional[str] = None,
+        allow_extra_outputs: bool = False, **keywords: Any,
+    ) -> None:  # fmt: skip
         own = getattr(feval, "__name__", "<lambda>")
         super().__init__(name or (f"custom({own})" if "<" in own else own), **keywords)
         self.feval, self.allow_extra_outputs = feval, allow_extra_outputs

@@ -15,12 +15,9 @@ Arrays = dict[str, Any]
 
 
 def save_checkpoint(
-    prefix: str,
-    epoch: int,
-    symbol: Any,
-    arg_params: Mapping[str, Any],
+    prefix: str, epoch: int, symbol: Any, arg_params: Mapping[str, Any],
     aux_params: Mapping[str, Any],
-) -> None:
+) -> None:  # fmt: skip
     """Write `prefix-symbol.json` and `prefix-0001.params` (of epoch 1)."""
     if symbol is not None:
         symbol.save(f"{prefix}-symbol.json")
@@ -44,32 +41,17 @@ class FeedForward:
 
     Args:
         symbol: the network, whose label is the argument that ends with "label".
-        ctx: the device.
-        num_epoch: rounds of `fit`.
-        optimizer: its name or an optimizer.
-        initializer: of the parameters.
         numpy_batch_size: of arrays that are given for data.
-        arg_params: parameters to begin with.
-        aux_params: likewise.
-        begin_epoch: the number of the first round.
-        options: of the optimizer.
+        options: of the optimizer, as `learning_rate`; the others are those of `Module.fit`.
     """
 
     def __init__(
-        self,
-        symbol: sym.Symbol,
-        ctx: Any = None,
-        num_epoch: Optional[int] = None,
-        epoch_size: Optional[int] = None,
-        optimizer: Any = "sgd",
-        initializer: Any = None,
-        numpy_batch_size: int = 128,
-        arg_params: Optional[Arrays] = None,
-        aux_params: Optional[Arrays] = None,
-        allow_extra_params: bool = False,
-        begin_epoch: int = 0,
+        self, symbol: sym.Symbol, ctx: Any = None, num_epoch: Optional[int] = None,
+        epoch_size: Optional[int] = None, optimizer: Any = "sgd", initializer: Any = None,
+        numpy_batch_size: int = 128, arg_params: Optional[Arrays] = None,
+        aux_params: Optional[Arrays] = None, allow_extra_params: bool = False, begin_epoch: int = 0,
         **options: Any,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.symbol, self.ctx, self.num_epoch = symbol, ctx, num_epoch
         self.optimizer, self.initializer = optimizer, initializer or init.Uniform(0.01)
         self.numpy_batch_size, self.begin_epoch = numpy_batch_size, begin_epoch

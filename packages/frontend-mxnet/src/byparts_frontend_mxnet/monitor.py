@@ -24,12 +24,9 @@ class Monitor:
     """
 
     def __init__(
-        self,
-        interval: int,
-        stat_func: Optional[Callable[[Any], Any]] = None,
-        pattern: str = ".*",
+        self, interval: int, stat_func: Optional[Callable[[Any], Any]] = None, pattern: str = ".*",
         sort: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.interval, self.stat_func, self.sort = interval, stat_func or _size, sort
         self.re_prog = re.compile(pattern)
         self.exes: list[Any] = []

@@ -13,11 +13,9 @@ Shapes = Optional[Mapping[str, Any]]
 
 
 def print_summary(
-    symbol: Symbol,
-    shape: Shapes = None,
-    line_length: int = 120,
+    symbol: Symbol, shape: Shapes = None, line_length: int = 120,
     positions: Sequence[float] = (0.44, 0.64, 0.74, 1.0),
-) -> None:
+) -> None:  # fmt: skip
     """Print a line for each op: its output, the number of its parameters, what comes before.
 
     Args:

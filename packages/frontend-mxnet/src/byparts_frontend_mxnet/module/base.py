@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 from byparts_frontend_mxnet import initializer as init, metric as metrics, nd
 from byparts_frontend_mxnet.callback import BatchEndParam
@@ -14,7 +14,23 @@ from byparts_frontend_mxnet.errors import MXNetError
 
 
 class BaseModule:
-    """Something that is bound to shapes, has parameters, and runs forward and backward."""
+    """Something that is bound to shapes, has parameters, and runs forward and backward.
+
+    A subclass has the methods `bind`, `init_params`, `init_optimizer`, `forward`, `backward`,
+    `update`, `get_outputs`, `update_metric`, `get_params` and `install_monitor` of `Module`.
+    """
+
+    if TYPE_CHECKING:
+        bind: Any
+        init_params: Any
+        init_optimizer: Any
+        forward: Any
+        backward: Any
+        update: Any
+        get_outputs: Any
+        update_metric: Any
+        get_params: Any
+        install_monitor: Any
 
     def __init__(self, logger: Any = logging) -> None:
         self.logger = logger
@@ -38,28 +54,14 @@ class BaseModule:
         self.backward()
 
     def fit(
-        self,
-        train_data: Any,
-        eval_data: Any = None,
-        eval_metric: Any = "acc",
-        epoch_end_callback: Any = None,
-        batch_end_callback: Any = None,
-        kvstore: Any = "local",
-        optimizer: Any = "sgd",
-        optimizer_params: Any = (("learning_rate", 0.01),),
-        eval_end_callback: Any = None,
-        eval_batch_end_callback: Any = None,
-        initializer: Any = None,
-        arg_params: Any = None,
-        aux_params: Any = None,
-        allow_missing: bool = False,
-        force_rebind: bool = False,
-        force_init: bool = False,
-        begin_epoch: int = 0,
-        num_epoch: Optional[int] = None,
-        validation_metric: Any = None,
-        monitor: Any = None,
-    ) -> None:
+        self, train_data: Any, eval_data: Any = None, eval_metric: Any = "acc",
+        epoch_end_callback: Any = None, batch_end_callback: Any = None, kvstore: Any = "local",
+        optimizer: Any = "sgd", optimizer_params: Any = (("learning_rate", 0.01),),
+        eval_end_callback: Any = None, eval_batch_end_callback: Any = None, initializer: Any = None,
+        arg_params: Any = None, aux_params: Any = None, allow_missing: bool = False,
+        force_rebind: bool = False, force_init: bool = False, begin_epoch: int = 0,
+        num_epoch: Optional[int] = None, validation_metric: Any = None, monitor: Any = None,
+    ) -> None:  # fmt: skip
         """Train from `begin_epoch` to `num_epoch`; arguments are those of MXNet.
 
         Raises:
@@ -101,15 +103,10 @@ class BaseModule:
             train_data.reset()
 
     def score(
-        self,
-        eval_data: Any,
-        eval_metric: Any,
-        num_batch: Optional[int] = None,
-        batch_end_callback: Any = None,
-        score_end_callback: Any = None,
-        reset: bool = True,
+        self, eval_data: Any, eval_metric: Any, num_batch: Optional[int] = None,
+        batch_end_callback: Any = None, score_end_callback: Any = None, reset: bool = True,
         epoch: int = 0,
-    ) -> list[tuple[str, float]]:
+    ) -> list[tuple[str, float]]:  # fmt: skip
         """Names and values of a metric over the batches."""
         metric = metrics.create(eval_metric)
         metric.reset()
@@ -141,13 +138,9 @@ class BaseModule:
             yield [y[: y.shape[0] - pad].copy() if pad else y for y in outputs], nbatch, batch
 
     def predict(
-        self,
-        eval_data: Any,
-        num_batch: Optional[int] = None,
-        merge_batches: bool = True,
-        reset: bool = True,
-        always_output_list: bool = False,
-    ) -> Any:
+        self, eval_data: Any, num_batch: Optional[int] = None, merge_batches: bool = True,
+        reset: bool = True, always_output_list: bool = False,
+    ) -> Any:  # fmt: skip
         """The outputs for all batches, joined; or a list of those of each batch.
 
         Raises:
@@ -163,54 +156,10 @@ class BaseModule:
         joined = [nd.concat(*ys, dim=0) for ys in zip(*batches, strict=True)]
         return joined[0] if len(joined) == 1 and not always_output_list else joined
 
-    def bind(self, *args: Any, **keywords: Any) -> None:
-        """Make ready for batches of these shapes."""
-        raise NotImplementedError
-
-    def init_params(self, *args: Any, **keywords: Any) -> None:
-        """Give the parameters their first values."""
-        raise NotImplementedError
-
-    def init_optimizer(self, *args: Any, **keywords: Any) -> None:
-        """Choose what changes the parameters."""
-        raise NotImplementedError
-
-    def forward(self, data_batch: Any, is_train: Optional[bool] = None) -> None:
-        """Compute the outputs of a batch."""
-        raise NotImplementedError
-
-    def backward(self, out_grads: Any = None) -> None:
-        """Compute the gradients of the last batch."""
-        raise NotImplementedError
-
-    def update(self) -> None:
-        """Change the parameters by the gradients."""
-        raise NotImplementedError
-
-    def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
-        """The outputs of the last batch."""
-        raise NotImplementedError
-
-    def update_metric(self, eval_metric: Any, labels: Any) -> None:
-        """Let a metric take in the outputs of the last batch."""
-        raise NotImplementedError
-
-    def get_params(self) -> tuple[Any, Any]:
-        """Parameters and auxiliary states by name, as arrays of the caller's own."""
-        raise NotImplementedError
-
-    def install_monitor(self, mon: Any) -> None:
-        """Let a monitor watch."""
-        raise NotImplementedError
-
     def set_params(
-        self,
-        arg_params: Any,
-        aux_params: Any,
-        allow_missing: bool = False,
-        force_init: bool = True,
-        allow_extra: bool = False,
-    ) -> None:
+        self, arg_params: Any, aux_params: Any, allow_missing: bool = False,
+        force_init: bool = True, allow_extra: bool = False,
+    ) -> None:  # fmt: skip
         """Give the parameters these values."""
         how = (allow_missing, force_init, allow_extra)
         self.init_params(None, arg_params, aux_params, *how)

@@ -24,13 +24,9 @@ class BucketingModule(BaseModule):
     """
 
     def __init__(
-        self,
-        sym_gen: Callable[[Any], Any],
-        default_bucket_key: Any = None,
-        logger: Any = logging,
-        context: Any = None,
-        **options: Any,
-    ) -> None:
+        self, sym_gen: Callable[[Any], Any], default_bucket_key: Any = None, logger: Any = logging,
+        context: Any = None, **options: Any,
+    ) -> None:  # fmt: skip
         super().__init__(logger)
         if default_bucket_key is None:
             raise MXNetError("BucketingModule: default_bucket_key is missing")
@@ -60,15 +56,10 @@ class BucketingModule(BaseModule):
         return getattr(self.__dict__["_curr"], name)
 
     def bind(
-        self,
-        data_shapes: Any,
-        label_shapes: Any = None,
-        for_training: bool = True,
-        inputs_need_grad: bool = False,
-        force_rebind: bool = False,
-        shared_module: Any = None,
+        self, data_shapes: Any, label_shapes: Any = None, for_training: bool = True,
+        inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None,
         grad_req: Any = "write",
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Bind the module of the default bucket; see `Module.bind`."""
         if self.binded and not force_rebind:
             return
@@ -149,14 +140,9 @@ class SequentialModule(BaseModule):
         return self
 
     def bind(
-        self,
-        data_shapes: Any,
-        label_shapes: Any = None,
-        for_training: bool = True,
-        inputs_need_grad: bool = False,
-        force_rebind: bool = False,
-        **options: Any,
-    ) -> None:
+        self, data_shapes: Any, label_shapes: Any = None, for_training: bool = True,
+        inputs_need_grad: bool = False, force_rebind: bool = False, **options: Any,
+    ) -> None:  # fmt: skip
         """Bind all of them; see `Module.bind`."""
         shapes, self.for_training = data_shapes, for_training
         for i, (module, meta) in enumerate(self._modules):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, Optional
 
 from byparts_frontend_mxnet import initializer as init, kvstore as kv, model, nd, optimizer as opt
@@ -29,16 +30,12 @@ class Module(BaseModule):
     """
 
     def __init__(
-        self,
-        symbol: Any,
-        data_names: Optional[Sequence[str]] = ("data",),
-        label_names: Optional[Sequence[str]] = ("softmax_label",),
-        logger: Any = logging,
-        context: Any = None,
-        work_load_list: Any = None,
+        self, symbol: Any, data_names: Optional[Sequence[str]] = ("data",),
+        label_names: Optional[Sequence[str]] = ("softmax_label",), logger: Any = logging,
+        context: Any = None, work_load_list: Any = None,
         fixed_param_names: Optional[Sequence[str]] = None,
         state_names: Optional[Sequence[str]] = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(logger)
         self._symbol, arguments = symbol, symbol.list_arguments()
         self._context = context[0] if isinstance(context, (list, tuple)) else context
@@ -59,6 +56,17 @@ class Module(BaseModule):
         self._updater: Any = None
 
     @property
+    def _exec_group(self) -> SimpleNamespace:
+        """What programs of 2017 reach for: executors, and arrays as lists of one a device."""
+        arrays, grads = self._exec.arg_dict, self._exec.grad_dict
+        return SimpleNamespace(
+            execs=[self._exec],
+            param_names=self._param_names,
+            param_arrays=[[arrays[n]] for n in self._param_names],
+            grad_arrays=[[grads[n]] for n in self._param_names if grads[n] is not None],
+        )
+
+    @property
     def output_names(self) -> list[str]:
         """The names of the outputs."""
         return self._symbol.list_outputs()  # type: ignore[no-any-return]
@@ -70,15 +78,10 @@ class Module(BaseModule):
         return [(n, y.shape) for n, y in zip(self.output_names, self._exec.outputs, strict=True)]
 
     def bind(
-        self,
-        data_shapes: Any,
-        label_shapes: Any = None,
-        for_training: bool = True,
-        inputs_need_grad: bool = False,
-        force_rebind: bool = False,
-        shared_module: Optional[Module] = None,
-        grad_req: Any = "write",
-    ) -> None:
+        self, data_shapes: Any, label_shapes: Any = None, for_training: bool = True,
+        inputs_need_grad: bool = False, force_rebind: bool = False,
+        shared_module: Optional[Module] = None, grad_req: Any = "write",
+    ) -> None:  # fmt: skip
         """Make ready for batches of these shapes.
 
         Args:
@@ -128,14 +131,10 @@ class Module(BaseModule):
         self._reshape(data_shapes, label_shapes)
 
     def init_params(
-        self,
-        initializer: Any = None,
-        arg_params: Optional[Arrays] = None,
-        aux_params: Optional[Arrays] = None,
-        allow_missing: bool = False,
-        force_init: bool = False,
+        self, initializer: Any = None, arg_params: Optional[Arrays] = None,
+        aux_params: Optional[Arrays] = None, allow_missing: bool = False, force_init: bool = False,
         allow_extra: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Give the parameters their first values.
 
         Args:
@@ -182,12 +181,9 @@ class Module(BaseModule):
         return arg, {n: x.copy() for n, x in self._exec.aux_dict.items()}
 
     def init_optimizer(
-        self,
-        kvstore: Any = "local",
-        optimizer: Any = "sgd",
-        optimizer_params: Any = (("learning_rate", 0.01),),
-        force_init: bool = False,
-    ) -> None:
+        self, kvstore: Any = "local", optimizer: Any = "sgd",
+        optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False,
+    ) -> None:  # fmt: skip
         """Choose what changes the parameters.
 
         Args:

@@ -1,6 +1,7 @@
 """The one table of MXNet's ops; see `entry`."""
 
 from byparts_frontend_mxnet.ops import (  # noqa: F401  # they fill the table
+    contrib,
     elementwise,
     layers,
     losses,

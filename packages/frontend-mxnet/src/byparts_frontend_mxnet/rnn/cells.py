@@ -92,13 +92,9 @@ class BaseRNNCell:
         return states
 
     def unroll(
-        self,
-        length: int,
-        inputs: Any,
-        begin_state: Optional[Sequence[Any]] = None,
-        layout: str = "NTC",
-        merge_outputs: Optional[bool] = None,
-    ) -> tuple[Any, list[Any]]:
+        self, length: int, inputs: Any, begin_state: Optional[Sequence[Any]] = None,
+        layout: str = "NTC", merge_outputs: Optional[bool] = None,
+    ) -> tuple[Any, list[Any]]:  # fmt: skip
         """The outputs of `length` steps, and the states after them.
 
         Args:

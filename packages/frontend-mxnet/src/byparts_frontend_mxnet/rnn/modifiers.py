@@ -64,13 +64,9 @@ class SequentialRNNCell(_Several):
         return inputs, new
 
     def unroll(
-        self,
-        length: int,
-        inputs: Any,
-        begin_state: Optional[Sequence[Any]] = None,
-        layout: str = "NTC",
-        merge_outputs: Optional[bool] = None,
-    ) -> tuple[Any, list[Any]]:
+        self, length: int, inputs: Any, begin_state: Optional[Sequence[Any]] = None,
+        layout: str = "NTC", merge_outputs: Optional[bool] = None,
+    ) -> tuple[Any, list[Any]]:  # fmt: skip
         self.reset()
         states, new = self._parts(begin_state or self.begin_state()), []
         for cell, part in zip(self._cells, states, strict=True):
@@ -84,12 +80,9 @@ class BidirectionalCell(_Several):
     """A cell from the first step on and one from the last, their outputs side by side."""
 
     def __init__(
-        self,
-        l_cell: BaseRNNCell,
-        r_cell: BaseRNNCell,
-        params: Optional[RNNParams] = None,
+        self, l_cell: BaseRNNCell, r_cell: BaseRNNCell, params: Optional[RNNParams] = None,
         output_prefix: str = "bi_",
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__([l_cell, r_cell], "", params)
         self._output_prefix = output_prefix
 
@@ -97,13 +90,9 @@ class BidirectionalCell(_Several):
         raise MXNetError("a BidirectionalCell needs the whole sequence: call unroll")
 
     def unroll(
-        self,
-        length: int,
-        inputs: Any,
-        begin_state: Optional[Sequence[Any]] = None,
-        layout: str = "NTC",
-        merge_outputs: Optional[bool] = None,
-    ) -> tuple[Any, list[Any]]:
+        self, length: int, inputs: Any, begin_state: Optional[Sequence[Any]] = None,
+        layout: str = "NTC", merge_outputs: Optional[bool] = None,
+    ) -> tuple[Any, list[Any]]:  # fmt: skip
         self.reset()
         steps = split_steps(length, inputs, layout)
         states = self._parts(begin_state or self.begin_state())
@@ -180,14 +169,9 @@ class FusedRNN(init.Initializer):
     """  # noqa: D205  # one sentence
 
     def __init__(
-        self,
-        init: Any,
-        num_hidden: int,
-        num_layers: int,
-        mode: str,
-        bidirectional: bool = False,
+        self, init: Any, num_hidden: int, num_layers: int, mode: str, bidirectional: bool = False,
         forget_bias: float = 1.0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         how: Info = {"num_hidden": num_hidden, "num_layers": num_layers, "mode": mode}
         how |= {"bidirectional": bidirectional, "forget_bias": forget_bias}
         super().__init__(init=init.dumps() if hasattr(init, "dumps") else init, **how)
@@ -225,17 +209,10 @@ class FusedRNNCell(BaseRNNCell):
     """
 
     def __init__(
-        self,
-        num_hidden: int,
-        num_layers: int = 1,
-        mode: str = "lstm",
-        bidirectional: bool = False,
-        dropout: float = 0.0,
-        get_next_state: bool = False,
-        forget_bias: float = 1.0,
-        prefix: Optional[str] = None,
-        params: Optional[RNNParams] = None,
-    ) -> None:
+        self, num_hidden: int, num_layers: int = 1, mode: str = "lstm", bidirectional: bool = False,
+        dropout: float = 0.0, get_next_state: bool = False, forget_bias: float = 1.0,
+        prefix: Optional[str] = None, params: Optional[RNNParams] = None,
+    ) -> None:  # fmt: skip
         super().__init__(f"{mode}_" if prefix is None else prefix, params)
         self._how: Info = {"state_size": num_hidden, "num_layers": num_layers, "mode": mode}
         self._how["bidirectional"] = bidirectional
@@ -254,13 +231,9 @@ class FusedRNNCell(BaseRNNCell):
         raise MXNetError("a FusedRNNCell computes whole sequences: call unroll, or unfuse() it")
 
     def unroll(
-        self,
-        length: int,
-        inputs: Any,
-        begin_state: Optional[Sequence[Any]] = None,
-        layout: str = "NTC",
-        merge_outputs: Optional[bool] = None,
-    ) -> tuple[Any, list[Any]]:
+        self, length: int, inputs: Any, begin_state: Optional[Sequence[Any]] = None,
+        layout: str = "NTC", merge_outputs: Optional[bool] = None,
+    ) -> tuple[Any, list[Any]]:  # fmt: skip
         self.reset()
         if not isinstance(inputs, sym.Symbol):
             inputs = merged(inputs, layout)

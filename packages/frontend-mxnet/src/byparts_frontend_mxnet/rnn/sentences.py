@@ -18,12 +18,9 @@ Vocabulary = dict[Any, int]
 
 
 def encode_sentences(
-    sentences: Sequence[Any],
-    vocab: Optional[Vocabulary] = None,
-    invalid_label: int = -1,
-    invalid_key: Any = "\n",
-    start_label: int = 0,
-) -> tuple[list[list[int]], Vocabulary]:
+    sentences: Sequence[Any], vocab: Optional[Vocabulary] = None, invalid_label: int = -1,
+    invalid_key: Any = "\n", start_label: int = 0,
+) -> tuple[list[list[int]], Vocabulary]:  # fmt: skip
     """The sentences with numbers for words, and the numbers by words.
 
     Args:
@@ -68,16 +65,10 @@ class BucketSentenceIter(DataIter):
     """  # noqa: D205  # one sentence
 
     def __init__(
-        self,
-        sentences: Sequence[Sequence[int]],
-        batch_size: int,
-        buckets: Optional[Sequence[int]] = None,
-        invalid_label: int = -1,
-        data_name: str = "data",
-        label_name: str = "softmax_label",
-        dtype: Any = "float32",
-        layout: str = "NT",
-    ) -> None:
+        self, sentences: Sequence[Sequence[int]], batch_size: int,
+        buckets: Optional[Sequence[int]] = None, invalid_label: int = -1, data_name: str = "data",
+        label_name: str = "softmax_label", dtype: Any = "float32", layout: str = "NT",
+    ) -> None:  # fmt: skip
         super().__init__(batch_size)
         lengths = np.bincount([len(s) for s in sentences])
         chosen = buckets or [i for i, n in enumerate(lengths) if n >= batch_size]

@@ -7,6 +7,7 @@ from typing import Any
 
 from byparts_frontend_mxnet.errors import unknown
 from byparts_frontend_mxnet.ops import table
+from byparts_frontend_mxnet.ops.elementwise import OPERATORS
 from byparts_frontend_mxnet.symbol.symbol import (
     Symbol,
     apply,
@@ -17,6 +18,24 @@ from byparts_frontend_mxnet.symbol.symbol import (
 )
 
 var, Custom = Variable, partial(apply, "Custom")
+
+
+def _of_two(op: str) -> Any:
+    """The function of two symbols, or of a symbol and a number on either side."""
+    arrays, number, reflected = OPERATORS[op]
+
+    def function(left: Any, right: Any, **keywords: Any) -> Any:
+        if isinstance(left, Symbol) and isinstance(right, Symbol):
+            return apply(arrays, left, right, hint=f"_{op}", **keywords)
+        if isinstance(left, Symbol):
+            return apply(number, left, scalar=float(right), **keywords)
+        return apply(reflected, right, scalar=float(left), **keywords)
+
+    return function
+
+
+maximum, minimum, hypot = _of_two("maximum"), _of_two("minimum"), _of_two("hypot")
+pow = power = _of_two("power")
 
 
 class _Prefixed:

@@ -31,13 +31,9 @@ class Node:
     __slots__ = ("attributes", "entry", "inputs", "name", "op", "parameters")
 
     def __init__(
-        self,
-        op: str,
-        name: str,
-        inputs: Sequence[Place],
-        parameters: Mapping[str, Any],
+        self, op: str, name: str, inputs: Sequence[Place], parameters: Mapping[str, Any],
         attributes: Mapping[str, str],
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.op, self.name, self.inputs = op, name, tuple(inputs)
         self.entry: Optional[OpEntry] = None if op == "null" else _entry(op, parameters)
         self.parameters, self.attributes = dict(parameters), dict(attributes)
@@ -344,15 +340,10 @@ class Symbol:
 
 
 def variable(
-    name: str,
-    attr: Optional[Mapping[str, str]] = None,
-    shape: Optional[Sequence[int]] = None,
-    lr_mult: Optional[float] = None,
-    wd_mult: Optional[float] = None,
-    dtype: Any = None,
-    init: Any = None,
-    **attributes: str,
-) -> Symbol:
+    name: str, attr: Optional[Mapping[str, str]] = None, shape: Optional[Sequence[int]] = None,
+    lr_mult: Optional[float] = None, wd_mult: Optional[float] = None, dtype: Any = None,
+    init: Any = None, **attributes: str,
+) -> Symbol:  # fmt: skip
     """A free variable, to which an array is bound.
 
     Args:
@@ -388,14 +379,9 @@ def group(symbols: Sequence[Symbol]) -> Symbol:
 
 
 def apply(
-    op: str,
-    /,
-    *args: Any,
-    name: Optional[str] = None,
-    attr: Any = None,
-    hint: str = "",
+    op: str, /, *args: Any, name: Optional[str] = None, attr: Any = None, hint: str = "",
     **keywords: Any,
-) -> Symbol:
+) -> Symbol:  # fmt: skip
     """An op of symbols; inputs that are missing become variables named after it.
 
     Raises:
