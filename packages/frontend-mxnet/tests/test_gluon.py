@@ -92,10 +92,17 @@ def test_a_gradient_that_was_used_up_says_so() -> None:
     gradient = net[0].weight.grad()
     with pytest.raises(mx.MXNetError, match=r"read it before step\(\)"):
         gradient.asnumpy()
-
     net[0].weight.zero_grad()
-
     assert (gradient.asnumpy() == 0).all()
+
+    trainer = gluon.Trainer(net.collect_params(), "sgd")
+    with autograd.record():
+        y = net(nd.random.normal(shape=(2, 1, 8, 8)))
+    y.backward()
+    trainer.step(1)
+
+    assert gradient.shape == (4, 1, 3, 3)
+    assert abs(gradient.asnumpy()).max() > 0
 
 
 def test_two_nets_play_a_game() -> None:

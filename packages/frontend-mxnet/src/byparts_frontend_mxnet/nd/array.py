@@ -54,8 +54,8 @@ class NDArray:
     """
 
     __slots__ = (
-        "__weakref__", "_at", "_base", "_fresh_grad", "_leaf", "context", "grad", "grad_req",
-        "storage",
+        "__weakref__", "_at", "_base", "_fresh_grad", "_keeps_grad", "_leaf", "context", "grad",
+        "grad_req", "storage",
     )  # fmt: skip
     __array_priority__ = 1000.0
     __hash__ = object.__hash__
@@ -68,7 +68,8 @@ class NDArray:
         self.grad: Any = None
         self.grad_req = "null"
         self._leaf: Any = None
-        self._fresh_grad = False
+        self._fresh_grad = False  # since the last step
+        self._keeps_grad = False  # also where an update uses it in the same program
 
     # What it holds
 
