@@ -92,10 +92,17 @@ def test_a_gradient_that_was_used_up_says_so() -> None:
     gradient = net[0].weight.grad()
     with pytest.raises(mx.MXNetError, match=r"read it before step\(\)"):
         gradient.asnumpy()
-
     net[0].weight.zero_grad()
-
     assert (gradient.asnumpy() == 0).all()
+
+    trainer = gluon.Trainer(net.collect_params(), "sgd")
+    with autograd.record():
+        y = net(nd.random.normal(shape=(2, 1, 8, 8)))
+    y.backward()
+    trainer.step(1)
+
+    assert gradient.shape == (4, 1, 3, 3)
+    assert abs(gradient.asnumpy()).max() > 0
 
 
 def test_two_nets_play_a_game() -> None:
@@ -238,7 +245,7 @@ def test_gluon_refuses_in_sentences() -> None:
         gluon.data.vision.MNIST(root="/nowhere")
 
 
-LOSSES = {
+LOSSES: dict[str, Any] = {
     "L2Loss": lambda p, y: (p - y) ** 2 / 2,
     "L1Loss": lambda p, y: abs(p - y),
     "HuberLoss": lambda p, y: np.where(abs(p - y) > 1, abs(p - y) - 0.5, (p - y) ** 2 / 2),
@@ -254,7 +261,7 @@ def test_a_loss_is_the_mean_for_each_example(name: str) -> None:
     """Of the equation, over all axes but the first, times a weight."""
     random = np.random.default_rng(1)
     p = random.standard_normal((4, 3)).astype(np.float32) * 2
-    y = np.sign(random.standard_normal((4, 3))).astype(np.float32)
+    y: Any = np.sign(random.standard_normal((4, 3))).astype(np.float32)
     y = (y + 1) / 2 if name == "SigmoidBCELoss" else y
 
     loss = getattr(gluon.loss, name)(weight=2.0)(nd.array(p), nd.array(y))

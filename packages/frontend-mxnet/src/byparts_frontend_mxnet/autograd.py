@@ -111,7 +111,7 @@ def backward(
     """
     heads = _listed(heads)
     seeds = [None] * len(heads) if head_grads is None else _listed(head_grads)
-    waiting = {h.storage.waits_for if h._base is None else None for h in heads}
+    waiting: set[Any] = {h.storage.waits_for if h._base is None else None for h in heads}
     if not retain_graph and len(waiting) == 1 and None not in waiting:
         waiting.pop().backward(heads, seeds)
         return
@@ -121,7 +121,7 @@ def backward(
     try:
         dxs = _gradients(ys, [leaf for _, leaf in found], seeds)
         for (v, _), dx in zip(found, dxs, strict=True):
-            storage = v.grad.storage  # type: ignore[union-attr]  # found have one
+            storage = v.grad.storage
             storage.set(storage.get() + dx if v.grad_req == "add" else plain(dx))
             v._fresh_grad = True
     finally:

@@ -14,10 +14,11 @@ from byparts_frontend_mxnet import random
 from byparts_frontend_mxnet.errors import MXNetError, unknown
 
 
-class InitDesc(str):
+class InitDesc(str):  # noqa: SLOT000  # attributes of text
     """The name of a parameter, with the attributes of its variable."""
 
-    __slots__ = ("attrs", "global_init")
+    attrs: Any
+    global_init: Any
 
     def __new__(cls, name: str, attrs: Any = None, global_init: Any = None) -> InitDesc:
         desc = super().__new__(cls, name)

@@ -195,7 +195,8 @@ def custom_entry(op_type: str, keywords: Mapping[str, Any]) -> OpEntry:
     """
     if op_type not in _properties:
         raise unknown("mx.operator.register: Custom", op_type, _properties)
-    prop = _properties[op_type](**{k: str(v) for k, v in keywords.items()})
+    make: Any = _properties[op_type]
+    prop = make(**{k: str(v) for k, v in keywords.items()})
     arguments, aux = list(prop.list_arguments()), list(prop.list_auxiliary_states())
     outputs = tuple(prop.list_outputs())
 

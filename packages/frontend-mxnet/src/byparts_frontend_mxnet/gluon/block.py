@@ -152,7 +152,6 @@ class Block:
         return self.forward(*args)
 
     def forward(self, *args: Any) -> Any:
-        """The outputs."""
         raise NotImplementedError(f"{type(self).__name__} lacks forward(self, x)")
 
     def __repr__(self) -> str:
@@ -194,7 +193,6 @@ class HybridBlock(Block):
             return self.forward(*args)
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """Call `hybrid_forward` with the parameters, arrays or symbols."""
         if isinstance(x, NDArray):
             data = {k: _data(p, x) for k, p in self._reg_params.items()}
             return self.hybrid_forward(nd, x, *args, **data)
@@ -204,7 +202,6 @@ class HybridBlock(Block):
         return self.hybrid_forward(symbol, x, *args, **variables)
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
-        """The outputs, by functions of F."""
         raise NotImplementedError(f"{type(self).__name__} lacks hybrid_forward(self, F, x)")
 
     def infer_shape(self, *args: Any) -> None:
@@ -302,7 +299,6 @@ class SymbolBlock(HybridBlock):
             self._reg_params[name] = self.params.get(name, **how)
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
-        """Apply the graph."""
         named = dict(zip(self._inputs, (x, *args), strict=True)) | kwargs
         if F is nd:
             results = self._outputs.apply(named)

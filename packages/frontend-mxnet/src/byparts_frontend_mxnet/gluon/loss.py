@@ -117,7 +117,7 @@ class SoftmaxCrossEntropyLoss(Loss):
         super().__init__(weight, batch_axis, **kwargs)
         self._axis, self._sparse_label, self._from_logits = axis, sparse_label, from_logits
 
-    def hybrid_forward(  # type: ignore[override]  # inputs by name
+    def hybrid_forward(
         self,
         F: Any,
         pred: Any,
@@ -146,7 +146,7 @@ class TripletLoss(Loss):
         super().__init__(weight, batch_axis, **kwargs)
         self._margin = margin
 
-    def hybrid_forward(  # type: ignore[override]  # inputs by name
+    def hybrid_forward(
         self,
         F: Any,
         pred: Any,

@@ -16,7 +16,6 @@ class _Row:
     _children: list[Block]
 
     def add(self: Any, *blocks: Block) -> None:
-        """Put blocks at the end."""
         for block in blocks:
             self.register_child(block)
 
@@ -39,11 +38,11 @@ class _Row:
         return iter(self._children)
 
 
-class Sequential(_Row, Block):  # type: ignore[misc]  # forward of one array
+class Sequential(_Row, Block):
     """Blocks one after the other."""
 
 
-class HybridSequential(_Row, HybridBlock):  # type: ignore[misc]  # forward of one array
+class HybridSequential(_Row, HybridBlock):
     """Hybrid blocks one after the other."""
 
 
@@ -53,6 +52,8 @@ class _OneOp(HybridBlock):
     op = ""
     alias = ""  # its name in prefixes
     act: Any = None
+    weight: Any
+    bias: Any
 
     def __init__(
         self, how: dict[str, Any], activation: Optional[str] = None, **kwargs: Any
@@ -91,7 +92,7 @@ class Dense(_OneOp):
         how = {"num_hidden": units, "flatten": flatten, "no_bias": not use_bias}
         super().__init__(how, activation, **kwargs)
         self._parameter("weight", (units, in_units), weight_initializer)
-        self.bias: Any = None
+        self.bias = None
         if use_bias:
             self._parameter("bias", (units,), bias_initializer)
 
@@ -229,7 +230,7 @@ class _Conv(_OneOp):
         how |= {"num_filter": channels, "num_group": groups, "no_bias": not use_bias}
         super().__init__(how, activation, **kwargs)
         self._parameter("weight", (*sizes, *how["kernel"]), weight_initializer)
-        self.bias: Any = None
+        self.bias = None
         if use_bias:
             self._parameter("bias", (channels,), bias_initializer)
 

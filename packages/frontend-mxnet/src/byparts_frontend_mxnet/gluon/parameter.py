@@ -135,7 +135,7 @@ class Parameter:
             MXNetError: it was not initialized, or not on this device.
         """
         if ctx in self._data:
-            return self._data[ctx]  # type: ignore[index]  # it is there
+            return self._data[ctx]
         if self._data and (ctx is None or len(self._data) == 1):
             return next(iter(self._data.values()))
         if self._data:
@@ -154,7 +154,6 @@ class Parameter:
         )
 
     def list_data(self) -> list[NDArray]:
-        """The weights of all devices."""
         self.data()
         return list(self._data.values())
 
@@ -164,21 +163,18 @@ class Parameter:
         Raises:
             MXNetError: its grad_req is "null".
         """
-        gradient = self.data(ctx).grad
+        gradient: Optional[NDArray] = self.data(ctx).grad
         if gradient is None:
             raise MXNetError(f"parameter {self.name!r} has no gradient: its grad_req is 'null'")
         return gradient
 
     def list_grad(self) -> list[NDArray]:
-        """The gradients of all devices."""
         return [self.grad(ctx) for ctx in self._data]
 
     def list_ctx(self) -> list[Context]:
-        """The devices."""
         return list(self._data) or (list(self._deferred[1]) if self._deferred else [])
 
     def zero_grad(self) -> None:
-        """Set the gradients to 0."""
         for x in self._data.values():
             if x.grad is not None:
                 x.grad[:] = 0
@@ -204,7 +200,6 @@ class Parameter:
                 x[:] = data
 
     def reset_ctx(self, ctx: Any) -> None:
-        """Move it to other devices."""
         devices = list(ctx) if isinstance(ctx, (list, tuple)) else [ctx]
         first = self.data()
         self._deferred = (initializer.Zero(), devices)
@@ -230,7 +225,6 @@ class Deferred(NDArray):
         self._parameter = parameter
 
     def find_shape(self, shape: Any, op: str) -> NDArray:
-        """The data, once its shape is known; as `Parameter.find_shape`."""
         if self._parameter._data:
             return self._parameter.data()
         return self._parameter.find_shape(shape, op)
@@ -279,12 +273,10 @@ class ParameterDict:
             p.initialize(None, ctx, default, force_reinit)
 
     def zero_grad(self) -> None:
-        """Set all gradients to 0."""
         for p in self.values():
             p.zero_grad()
 
     def reset_ctx(self, ctx: Any) -> None:
-        """Move all to other devices."""
         for p in self.values():
             p.reset_ctx(ctx)
 
@@ -320,15 +312,12 @@ class ParameterDict:
                 raise unknown("the block", name, self._params)
 
     def keys(self) -> Any:
-        """The names."""
         return self._params.keys()
 
     def values(self) -> Any:
-        """The parameters."""
         return self._params.values()
 
     def items(self) -> Any:
-        """Pairs of name and parameter."""
         return self._params.items()
 
     def __getitem__(self, name: str) -> Parameter:

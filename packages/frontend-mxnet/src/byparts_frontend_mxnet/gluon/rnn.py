@@ -26,17 +26,14 @@ class RecurrentCell(HybridBlock):
     """A step: subclass with `hybrid_forward(F, x, states, ...)` -> (output, states)."""
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """The shape and layout of each state."""
         raise NotImplementedError(f"{type(self).__name__} lacks state_info")
 
     def reset(self) -> None:
-        """Forget what was drawn for a sequence."""
         for cell in self._children:
             if isinstance(cell, RecurrentCell):
                 cell.reset()
 
     def begin_state(self, batch_size: int = 0, func: Any = nd.zeros, **kwargs: Any) -> list[Any]:
-        """The first states, of zeros."""
         return [func(shape=s["shape"], **kwargs) for s in self.state_info(batch_size)]
 
     def unroll(
@@ -59,8 +56,7 @@ class RecurrentCell(HybridBlock):
             return F.stack(*outputs, axis=axis), states
         return outputs, states
 
-    def forward(self, x: Any, states: Any) -> Any:  # type: ignore[override]  # a step has states
-        """One step."""
+    def forward(self, x: Any, states: Any) -> Any:
         return super().forward(x, states)
 
 
@@ -93,12 +89,10 @@ class _Cell(RecurrentCell):
             setattr(self, name, self.params.get(name, **how))
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """[n, hidden_size] each."""
         shape = (batch_size, self._hidden_size)
         return [{"shape": shape, "__layout__": "NC"}] * self.states
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **p: Any) -> Any:
-        """(output, states)."""
         (states,), how = args, {"num_hidden": self._rows}
         of_x = F.FullyConnected(x, p["i2h_weight"], p["i2h_bias"], **how)
         of_h = F.FullyConnected(states[0], p["h2h_weight"], p["h2h_bias"], **how)
@@ -106,7 +100,6 @@ class _Cell(RecurrentCell):
         return new[0], new
 
     def step(self, F: Any, x: Any, h: Any, states: Any) -> list[Any]:
-        """The next states."""
         raise NotImplementedError
 
 
@@ -118,7 +111,6 @@ class RNNCell(_Cell):
         self._activation = activation
 
     def step(self, F: Any, x: Any, h: Any, states: Any) -> list[Any]:
-        """One state."""
         return [F.Activation(x + h, act_type=self._activation)]
 
 
@@ -128,7 +120,6 @@ class LSTMCell(_Cell):
     mode, states = "lstm", 2
 
     def step(self, F: Any, x: Any, h: Any, states: Any) -> list[Any]:
-        """h and c."""
         take, forget, new, out = F.split(x + h, num_outputs=4, axis=1)
         c = F.sigmoid(forget) * states[1] + F.sigmoid(take) * F.tanh(new)
         return [F.sigmoid(out) * F.tanh(c), c]
@@ -140,7 +131,6 @@ class GRUCell(_Cell):
     mode = "gru"
 
     def step(self, F: Any, x: Any, h: Any, states: Any) -> list[Any]:
-        """One state."""
         xs, hs = (F.split(v, num_outputs=3, axis=1) for v in (x, h))
         reset, update = F.sigmoid(xs[0] + hs[0]), F.sigmoid(xs[1] + hs[1])
         new = F.tanh(xs[2] + reset * hs[2])
@@ -151,15 +141,12 @@ class SequentialRNNCell(RecurrentCell):
     """Cells one above the other."""
 
     def add(self, cell: RecurrentCell) -> None:
-        """Put a cell on top."""
         self.register_child(cell)
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Those of all cells."""
         return [s for cell in self._children for s in cell.state_info(batch_size)]  # type: ignore[attr-defined]
 
     def forward(self, x: Any, states: Any) -> Any:
-        """One step of each."""
         news, at = [], 0
         for cell in self._children:
             count = len(cell.state_info())  # type: ignore[attr-defined]  # a cell
@@ -183,11 +170,9 @@ class DropoutCell(RecurrentCell):
         self._rate = rate
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """None."""
         return []
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **p: Any) -> Any:
-        """(output, states)."""
         return F.Dropout(x, p=self._rate), args[0]
 
 
@@ -199,11 +184,9 @@ class ResidualCell(RecurrentCell):
         self.base_cell = base_cell
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Those of the cell."""
         return self.base_cell.state_info(batch_size)
 
     def forward(self, x: Any, states: Any) -> Any:
-        """One step."""
         y, states = self.base_cell(x, states)
         return y + x, states
 
@@ -216,11 +199,9 @@ class BidirectionalCell(RecurrentCell):
         self.l_cell, self.r_cell = l_cell, r_cell
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Those of both cells."""
         return self.l_cell.state_info(batch_size) + self.r_cell.state_info(batch_size)
 
     def forward(self, x: Any, states: Any) -> Any:
-        """Refused."""
         raise MXNetError("BidirectionalCell: it needs the whole sequence; call unroll")
 
     def unroll(
@@ -275,16 +256,13 @@ class _Layer(HybridBlock):
                 self._rows.append([self._reg_params[n] for n in names])
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """[layers * ways, n, hidden_size] each."""
         shape = (self._num_layers * self._ways, batch_size, self._hidden_size)
         return [{"shape": shape, "__layout__": "LNC"}] * (2 if self.mode == "lstm" else 1)
 
     def begin_state(self, batch_size: int = 0, func: Any = nd.zeros, **kwargs: Any) -> list[Any]:
-        """The first states, of zeros."""
         return [func(shape=s["shape"], **kwargs) for s in self.state_info(batch_size)]
 
-    def forward(self, x: Any, states: Any = None) -> Any:  # type: ignore[override]  # states
-        """The outputs, and beside them the last states if there are first ones."""
+    def forward(self, x: Any, states: Any = None) -> Any:
         x = x if self._layout == "TNC" else x.swapaxes(0, 1)
         width = x.shape[2]
         for row in self._rows[: self._ways]:

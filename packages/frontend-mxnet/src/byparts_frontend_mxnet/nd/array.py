@@ -25,6 +25,25 @@ from byparts_runtime.arrays.dtypes import numpy_dtype
 View = tuple["NDArray", Any]  # of this base, at this index; or ("reshape", shape)
 
 
+Two = Callable[[Any, Any], Any]
+
+
+def _operator(name: str) -> tuple[Two, Two, Two]:
+    """An operator of Python by the op of this name, its reflection, and in place."""
+
+    def forward(self: Any, other: Any) -> Any:
+        return NotImplemented if other is None else operate(name, self, other)
+
+    def reflected(self: Any, other: Any) -> Any:
+        return operate(name, other, self)
+
+    def in_place(self: Any, other: Any) -> Any:
+        self.write(operate(name, self, other).read())
+        return self
+
+    return forward, reflected, in_place
+
+
 class NDArray:
     """An array whose elements change in place.
 
@@ -35,8 +54,8 @@ class NDArray:
     """
 
     __slots__ = (
-        "__weakref__", "_at", "_base", "_fresh_grad", "_leaf", "context", "grad", "grad_req",
-        "storage",
+        "__weakref__", "_at", "_base", "_fresh_grad", "_keeps_grad", "_leaf", "context", "grad",
+        "grad_req", "storage",
     )  # fmt: skip
     __array_priority__ = 1000.0
     __hash__ = object.__hash__
@@ -46,10 +65,11 @@ class NDArray:
         self.context = ctx or current_context()
         self._base: Any = None
         self._at: Any = None
-        self.grad: Optional[NDArray] = None
+        self.grad: Any = None
         self.grad_req = "null"
         self._leaf: Any = None
-        self._fresh_grad = False
+        self._fresh_grad = False  # since the last step
+        self._keeps_grad = False  # also where an update uses it in the same program
 
     # What it holds
 
@@ -266,6 +286,23 @@ class NDArray:
     def __reduce__(self) -> Any:
         return _of_numpy, (self.asnumpy(), self.context)
 
+    __add__, __radd__, __iadd__ = _operator("add")
+    __sub__, __rsub__, __isub__ = _operator("subtract")
+    __mul__, __rmul__, __imul__ = _operator("multiply")
+    __truediv__, __rtruediv__, __itruediv__ = _operator("divide")
+    __div__, __rdiv__, __idiv__ = _operator("divide")
+    __mod__, __rmod__, __imod__ = _operator("modulo")
+    __pow__, __rpow__, __ipow__ = _operator("power")
+    __eq__, __ne__ = _operator("equal")[0], _operator("not_equal")[0]
+    __gt__, __ge__ = _operator("greater")[0], _operator("greater_equal")[0]
+    __lt__, __le__ = _operator("lesser")[0], _operator("lesser_equal")[0]
+
+    def __neg__(self) -> Any:
+        return invoke(find("negative"), (self,), {})
+
+    def __abs__(self) -> Any:
+        return invoke(find("abs"), (self,), {})
+
     def __getattr__(self, name: str) -> Any:
         """An op of the table as a method: `x.sum(axis=0)`."""
         if name.startswith("_"):
@@ -399,35 +436,3 @@ def operate(name: str, x: Any, y: Any) -> Any:
     if isinstance(y, NDArray):
         return invoke(find(reflected), (y,), {"scalar": float(x)})
     return {"maximum": max, "minimum": min}[name](x, y)
-
-
-def _give_operators() -> None:
-    """Python's operators, from the table."""
-    names = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide",
-             "div": "divide", "mod": "modulo", "pow": "power"}  # fmt: skip
-    compared = {"eq": "equal", "ne": "not_equal", "gt": "greater", "ge": "greater_equal",
-                "lt": "lesser", "le": "lesser_equal"}  # fmt: skip
-
-    def two(name: str) -> Callable[[Any, Any], Any]:
-        return lambda x, y: operate(name, x, y) if y is not None else NotImplemented
-
-    def reflected(name: str) -> Callable[[Any, Any], Any]:
-        return lambda x, y: operate(name, y, x)
-
-    def in_place(name: str) -> Callable[[Any, Any], Any]:
-        def change(x: NDArray, y: Any) -> NDArray:
-            x.write(operate(name, x, y).read())
-            return x
-
-        return change
-
-    for python, name in {**names, **compared}.items():
-        setattr(NDArray, f"__{python}__", two(name))
-        if python in names:
-            setattr(NDArray, f"__r{python}__", reflected(name))
-            setattr(NDArray, f"__i{python}__", in_place(name))
-    NDArray.__neg__ = lambda x: invoke(find("negative"), (x,), {})  # type: ignore[attr-defined]
-    NDArray.__abs__ = lambda x: invoke(find("abs"), (x,), {})  # type: ignore[attr-defined]
-
-
-_give_operators()

@@ -93,12 +93,13 @@ def pooling(
     x = ops.expand_dims(data, 2) if axes == 1 else data
     sides = ((0, 0),) * (2 - axes) + tuple([(p, p) for p in around])
     ones = (1,) * (2 - axes)
-    how: Any = (ones + window, ones + step, sides)
+    sizes: Any = (ones + window, ones + step)
     full = pooling_convention == "full"
     if pool_type == "max":
-        y = ops.max_pool(x, *how, ceil_mode=full)
+        y = ops.max_pool(x, sizes[0], sizes[1], sides, ceil_mode=full)
     else:
-        y = ops.average_pool(x, *how, ceil_mode=full, count_include_pad=True)
+        how = {"ceil_mode": full, "count_include_pad": True}
+        y = ops.average_pool(x, sizes[0], sizes[1], sides, **how)  # type: ignore[arg-type]  # bools
         y = y * prod(window) if pool_type == "sum" else y
     return ops.squeeze(y, 2) if axes == 1 else y
 

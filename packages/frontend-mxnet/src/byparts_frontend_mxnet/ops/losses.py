@@ -60,7 +60,8 @@ def softmax_output(
     """
     dims = data.type.dims
     x = data if multi_output or preserve_shape else ops.reshape(data, (dims[0], -1))
-    axis = 1 if multi_output else x.type.rank - 1
+    rank = len(x.type.dims)
+    axis = 1 if multi_output else rank - 1
     p = ops.softmax(x, axis)
     if label.type.size == data.type.size:  # probabilities
         return _own(ops.reshape(p, dims), ops.reshape(p, dims) - ops.reshape(label, dims), data)
@@ -70,8 +71,8 @@ def softmax_output(
     off = smooth_alpha / max(depth - 1, 1)
     known = ops.minimum(ops.maximum(ops.cast(label, "i32"), 0), depth - 1)
     hot = ops.one_hot(known, depth, x.type.dtype, 1 - smooth_alpha, off)
-    if axis == 1 < x.type.rank - 1:
-        hot = ops.transpose(hot, (0, x.type.rank - 1, *range(1, x.type.rank - 1)))
+    if axis == 1 < rank - 1:
+        hot = ops.transpose(hot, (0, rank - 1, *range(1, rank - 1)))
     dx, scale = p - hot, grad_scale
     counted = ops.cast(ops.not_equal(label, ignore_label), x.type.dtype)
     if use_ignore:
