@@ -112,8 +112,8 @@ class Executor:
         self._staged, self._trained, self._back = None, is_train, False
         if is_train and self._wanted and not self._heads_come:
             self._wait = tape.wait(self._run_step)
-            for y in self.outputs:
-                y.storage.waits_for = self._wait
+            for x in (*self.outputs, *self.aux_dict.values()):
+                x.storage.waits_for = self._wait
         else:
             self._start = stream.position.value
             with training_mode(is_train):
@@ -134,6 +134,8 @@ class Executor:
         would cost as much as the update.  Who reads them afterwards is told so, once.
         """
         self._wait, self._start = None, stream.position.value
+        for x in self.aux_dict.values():
+            x.storage.waits_for = None
         key, change, numbers, names = update or ("both", None, (), {})
         kept = [n for n in self._wanted if self._keeps or n not in names.values()]
         for name in self._wanted if self._back else ():
