@@ -12,7 +12,7 @@ from byparts_frontend_mxnet.checkpoint import (
     load_checkpoint as load_checkpoint,
     save_checkpoint as save_checkpoint,
 )
-from byparts_frontend_mxnet.module import Module
+from byparts_frontend_mxnet.module import BucketingModule, Module
 
 Arrays = dict[str, Any]
 
@@ -21,7 +21,8 @@ class FeedForward:
     """A network that is trained by `fit` and asked by `predict`; `mod.Module` is the newer one.
 
     Args:
-        symbol: the network, whose label is the argument that ends with "label".
+        symbol: the network, whose label is the argument that ends with "label"; or a function
+            that gives one for the key of a bucket.
         numpy_batch_size: of arrays that are given for data.
         options: of the optimizer, as `learning_rate`; the others are those of `Module.fit`.
     """
@@ -42,7 +43,11 @@ class FeedForward:
     def _module(self, data: Any) -> Any:
         names = [d[0] for d in data.provide_data]
         given = [d[0] for d in data.provide_label or ()]
-        return Module(self.symbol, names, given or self._labels(), context=self.ctx)
+        if isinstance(self.symbol, sym.Symbol):
+            return Module(self.symbol, names, given or self._labels(), context=self.ctx)
+        generate: Any = self.symbol  # a symbol for each bucket
+        how = {"default_bucket_key": data.default_bucket_key, "context": self.ctx}
+        return BucketingModule(lambda key: (generate(key), names, given), **how)
 
     def _labels(self) -> list[str]:
         return [n for n in self.symbol.list_arguments() if n.endswith("label")]

@@ -85,7 +85,7 @@ def crop(
     offset: Any = (0, 0),
     h_w: Any = (0, 0),
     center_crop: bool = False,
-) -> Any:
+) -> Any:  # fmt: skip
     """A window of the first image [n, c, h, w]: of the size of the second one, or `h_w`."""
     x, extents = args[0], args[0].type.dims[2:]
     sizes = args[1].type.dims[2:] if len(args) > 1 else h_w
