@@ -28,7 +28,7 @@ class FeedForward:
     """
 
     def __init__(
-        self, symbol: sym.Symbol, ctx: Any = None, num_epoch: Optional[int] = None,
+        self, symbol: Any, ctx: Any = None, num_epoch: Optional[int] = None,
         epoch_size: Optional[int] = None, optimizer: Any = "sgd", initializer: Any = None,
         numpy_batch_size: int = 128, arg_params: Optional[Arrays] = None,
         aux_params: Optional[Arrays] = None, allow_extra_params: bool = False, begin_epoch: int = 0,
@@ -114,7 +114,7 @@ class FeedForward:
         return FeedForward(symbol, ctx, **how)
 
     @staticmethod
-    def create(symbol: sym.Symbol, X: Any, y: Any = None, **keywords: Any) -> FeedForward:  # noqa: N803
+    def create(symbol: Any, X: Any, y: Any = None, **keywords: Any) -> FeedForward:  # noqa: N803
         """A network that has been trained; keywords of the class, and those of `fit`."""
         fits = ("eval_data", "eval_metric", "epoch_end_callback", "batch_end_callback", "kvstore")
         own = {k: v for k, v in keywords.items() if k not in fits}
