@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from byparts_conformance.bodies import Interpreter
-from byparts_conformance.cases import APART, RARE, Case
+from byparts_conformance.cases import APART, Case
 from byparts_conformance.meaning import graph_of
 from byparts_conformance.reference import Reference
 from byparts_conformance.trial import Pairs, Trial
@@ -125,7 +125,7 @@ def runs_of(cases: Sequence[Case], column: str) -> list[tuple[Case, str]]:
     if column in ("strided", "in place"):
         runs = [(c, column) for c in cases if c.column not in APART]
     else:
-        modes = MODES if column in ("long", *RARE) else ("plain",)
+        modes = MODES if column in ("long", "rare") else ("plain",)
         runs = [(c, how) for c in cases if c.column == column for how in modes]
     return [(c, how) for c, how in runs if applies(c, how)]
 

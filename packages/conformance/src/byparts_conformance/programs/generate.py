@@ -98,7 +98,7 @@ THEMES["orders"] = (
     ("f32", "f32", "f16", "bf16", "f64", "i32", "i64", "i8", "u8", "i4"),
     (*orders.MAKERS * 3, *elementwise.MAKERS, *movement.MAKERS, *reductions.MAKERS),
 )
-# Likewise for every thirteenth seed.
+# Likewise for every seventeenth seed.
 THEMES["unsigned"] = (
     ("u16", "u32", "u64", "u8", "i64", "f32", "bool"),
     (
@@ -133,7 +133,7 @@ def generate(
     """
     random = Random(seed)
     drawn = random.choice(_DRAWN)
-    drawn = "unsigned" if seed % 13 == 8 else "orders" if seed % 11 == 6 else drawn
+    drawn = "unsigned" if seed % 17 == 12 else "orders" if seed % 11 == 6 else drawn
     dtypes, makers = THEMES[theme or ("gradients" if seed % 9 == 4 else drawn)]
     growing = Growing(random, _sizes(random), dtypes, makers=makers)
     growing.not_finite = seed % 8 == 7 if not_finite is None else not_finite
