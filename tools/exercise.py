@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
 import re
 import sys
 import textwrap
@@ -24,8 +25,16 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from types import ModuleType
+from typing import Any
 
+import numpy as np
+
+from byparts_graph_ir import Input, TensorType
+from byparts_runtime import Program
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # exercise 7 measures on one thread
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "exercises"
 DONE = FOLDER / ".done"  # names of folders, one a line
@@ -125,9 +134,9 @@ def record(folder: Path, done: Path = DONE) -> None:
 
 def check(folder: Path, file: Path) -> Outcome:
     """Run the tests of an exercise on a file, up to the first that fails."""
-    tests, holds = _module(folder / f"test_{folder.name[:2]}.py"), []
+    tests, holds = module_of(folder / f"test_{folder.name[:2]}.py"), []
     try:
-        student = _module(file)
+        student = module_of(file)
     except Exception as error:  # whatever a student's file raises is for the student to read
         return Outcome((), _explained(error, file, "the file can be imported"))
     for test in _tests_of(tests):
@@ -138,6 +147,55 @@ def check(folder: Path, file: Path) -> Outcome:
     return Outcome(tuple(holds), "")
 
 
+def changed(file: str, *changes: tuple[str, str]) -> ModuleType:
+    """The module of the solution beside a file, with pieces of its text replaced: a mistake.
+
+    Raises:
+        ExerciseError: a piece is not in the text.
+    """
+    text = solution(Path(file).parent)
+    for old, new in changes:
+        if old not in text:
+            raise ExerciseError(f"{file} replaces {old!r}, which is not in the solution")
+        text = text.replace(old, new)
+    module = ModuleType(Path(file).stem)
+    exec(compile(text, file, "exec"), vars(module))
+    return module
+
+
+def values(**shapes: tuple[int, ...]) -> list[Any]:
+    """Inputs of f32 with these names and shapes, for a graph."""
+    return [Input(TensorType("f32", shape), name=name) for name, shape in shapes.items()]
+
+
+def same(before: Program, after: Program, tolerance: float = 0.0) -> None:
+    """Run two programs on equal random feeds, and compare what they give.
+
+    Raises:
+        AssertionError: a result differs; a sentence with both.
+    """
+    random = np.random.default_rng(0)
+    arrays = [
+        random.normal(size=t.dims).astype("f4") / 2 if t.dtype == "f32"
+        else random.integers(0, 5, t.dims)  # labels
+        for t in before.feed_types
+    ]  # fmt: skip
+    for a, b in zip(before(*arrays), after(*arrays), strict=True):
+        equal = np.allclose(a, b, rtol=tolerance, atol=tolerance)
+        assert equal, f"a result of the program is {b}, and was {a} before"
+
+
+def in_turns(*functions: Callable[[], object], rounds: int = 50) -> list[float]:
+    """The seconds of the best call of each function; they are called one after the other."""
+    best = [float("inf")] * len(functions)
+    for _ in range(rounds):
+        for i, function in enumerate(functions):
+            begin = perf_counter()
+            function()
+            best[i] = min(best[i], perf_counter() - begin)
+    return best
+
+
 def _check_aloud(folder: Path, file: Path) -> int:
     """Check a file, print what was found and what to do next, and measure what has passed."""
     print(f"{_title(folder)}: {_shown(file)}")
@@ -145,9 +203,9 @@ def _check_aloud(folder: Path, file: Path) -> int:
     for claim in outcome.holds:
         print(_wrapped(claim, "  holds  "))
     wrong = outcome.wrong
-    show = getattr(_module(folder / f"test_{folder.name[:2]}.py"), "show", None)
+    show = getattr(module_of(folder / f"test_{folder.name[:2]}.py"), "show", None)
     if not wrong and show is not None:
-        wrong = _tried(lambda student: print(show(student)), _module(file), file, "it is measured")
+        wrong = _tried(lambda s: print(f"  {show(s)}"), module_of(file), file, "it is measured")
     if wrong:
         print(_wrapped(wrong, "  wrong  "))
         print(f"\nStuck? hatch run exercise {int(folder.name[:2])} --hint 1, then 2, then 3")
@@ -178,7 +236,7 @@ def _explained(error: BaseException, file: Path, claim: str) -> str:
     if isinstance(error, SyntaxError):
         return f"{file.name}, line {error.lineno} is no Python: {error.msg}"
     if isinstance(error, NotImplementedError) and frames:
-        return f"{file.name}{line}: `{frames[-1].name}` is not written yet; the task is in task.md"
+        return f"{file.name}{line}: `{frames[-1].name}` is not written yet; {error}"
     if isinstance(error, KeyboardInterrupt):
         return f"{file.name}{line}: stopped here by Ctrl-C, while it was tried that: {claim}"
     said = " ".join([str(error), *getattr(error, "__notes__", ())]).strip()
@@ -190,7 +248,7 @@ def _tests_of(tests: ModuleType) -> list[Callable[[ModuleType], object]]:
     return [f for name, f in vars(tests).items() if name.startswith("test_")]
 
 
-def _module(file: Path) -> ModuleType:
+def module_of(file: Path) -> ModuleType:
     """The module of a file, executed anew."""
     name = f"exercise_{file.parent.name}_{file.stem}"
     spec = importlib.util.spec_from_file_location(name, file)

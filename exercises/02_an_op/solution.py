@@ -1,7 +1,5 @@
 """Exercise 2, solved."""
 
-import numpy as np
-
 import byparts_opset as ops
 from byparts_opset.elementwise import Unary, computed
 

@@ -4,7 +4,6 @@ from byparts_graph_ir import has_effect
 
 
 def merge(graph):
-    """Return an equal graph in which equal expressions are computed once."""
     seen = {}
 
     def rule(node):

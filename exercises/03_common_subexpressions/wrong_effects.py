@@ -1,9 +1,5 @@
-"""Effects are merged like anything else.
+"""Effects are merged like anything else.  Says: 1 print is left of 2."""
 
-Says: 1 print is left of 2
-"""
+from exercise import changed
 
-
-def merge(graph):
-    seen = {}
-    return graph.rewrite(lambda node: seen.setdefault((node.op, node.inputs), node.outputs))
+merge = changed(__file__, ("if has_effect(node.op)", "if False")).merge

@@ -2,7 +2,6 @@
 
 
 def regions(graph, wants):
-    """Return lists of nodes, each of which becomes one kernel."""
     readers = {node: [] for node in graph.nodes}
     for node in graph.nodes:
         for v in node.inputs:

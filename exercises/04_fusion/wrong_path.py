@@ -1,15 +1,5 @@
-"""Whatever is connected is joined, also around a node that is not wanted.
+"""Whatever is connected is joined.  Says: leaves the region by matmul."""
 
-Says: leaves the region by matmul
-"""
+from exercise import changed
 
-
-def regions(graph, wants):
-    home = {}
-    for node in filter(wants, graph.nodes):
-        home[node] = [node]
-        for v in node.inputs:
-            if v.node in home and home[v.node] is not home[node]:
-                joint = home[v.node] + home[node]
-                home.update(dict.fromkeys(joint, joint))
-    return list({id(nodes): nodes for nodes in home.values()}.values())
+regions = changed(__file__, ("not comes_back(joint, home, readers)", "True")).regions

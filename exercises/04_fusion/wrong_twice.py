@@ -1,12 +1,9 @@
-"""Each node makes a region with all that it reads.
+"""A node that is joined stays in its old region.  Says: is in 3 regions."""
 
-Says: is in 2 regions
-"""
+from exercise import changed
 
-
-def regions(graph, wants):
-    return [
-        [*{v.node: None for v in node.inputs if v.node and wants(v.node)}, node]
-        for node in graph.nodes
-        if wants(node)
-    ]
+regions = changed(
+    __file__,
+    ("home.update(dict.fromkeys(joint, joint))", "home[b] = joint"),
+    (" " * 16 + "changed = True", ""),
+).regions

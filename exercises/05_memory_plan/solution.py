@@ -2,7 +2,6 @@
 
 
 def offsets(buffers):
-    """Return an offset for each buffer, in the order of `buffers`."""
     placed = {}
     for i in sorted(range(len(buffers)), key=lambda i: -buffers[i].size_bytes):
         b, offset = buffers[i], 0

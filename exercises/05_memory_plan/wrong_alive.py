@@ -1,17 +1,5 @@
-"""A buffer that dies at the step in which another one is born is taken to be in its way.
+"""Who dies when another one is born is in its way.  Says: it is not alive any more."""
 
-Says: in the step in which a dies it is not alive any more
-"""
+from exercise import changed
 
-
-def offsets(buffers):
-    placed = {}
-    for i in sorted(range(len(buffers)), key=lambda i: -buffers[i].size_bytes):
-        b, offset = buffers[i], 0
-        alive = [j for j in placed if buffers[j].born <= b.dies and b.born <= buffers[j].dies]
-        for j in sorted(alive, key=placed.__getitem__):
-            if placed[j] - offset >= b.size_bytes:
-                break
-            offset = max(offset, placed[j] + buffers[j].size_bytes)
-        placed[i] = offset
-    return [placed[i] for i in range(len(buffers))]
+offsets = changed(__file__, (".born < b", ".born <= b")).offsets

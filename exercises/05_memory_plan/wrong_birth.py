@@ -1,18 +1,5 @@
-"""Buffers are placed in the order of birth: late ones find no gap.
+"""Buffers are placed in the order of birth.  Says: resnet18: your arena is 19."""
 
-Says: resnet18: your arena is 19
-"""
+from exercise import changed
 
-
-def offsets(buffers):
-    """Return an offset for each buffer, in the order of `buffers`."""
-    placed = {}
-    for i in range(len(buffers)):
-        b, offset = buffers[i], 0
-        alive = [j for j in placed if buffers[j].born < b.dies and b.born < buffers[j].dies]
-        for j in sorted(alive, key=placed.__getitem__):
-            if placed[j] - offset >= b.size_bytes:
-                break
-            offset = max(offset, placed[j] + buffers[j].size_bytes)
-        placed[i] = offset
-    return [placed[i] for i in range(len(buffers))]
+offsets = changed(__file__, (", key=lambda i: -buffers[i].size_bytes", "")).offsets

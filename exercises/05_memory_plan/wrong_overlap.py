@@ -1,18 +1,5 @@
-"""After a long buffer and a short one above its middle, the end of the short one is taken.
+"""The end of what was passed last is taken.  Says: share bytes."""
 
-Says: share bytes
-"""
+from exercise import changed
 
-
-def offsets(buffers):
-    """Return an offset for each buffer, in the order of `buffers`."""
-    placed = {}
-    for i in sorted(range(len(buffers)), key=lambda i: -buffers[i].size_bytes):
-        b, offset = buffers[i], 0
-        alive = [j for j in placed if buffers[j].born < b.dies and b.born < buffers[j].dies]
-        for j in sorted(alive, key=placed.__getitem__):
-            if placed[j] - offset >= b.size_bytes:
-                break
-            offset = placed[j] + buffers[j].size_bytes
-        placed[i] = offset
-    return [placed[i] for i in range(len(buffers))]
+offsets = changed(__file__, ("max(offset, placed", "(placed")).offsets

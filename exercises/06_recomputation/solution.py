@@ -6,7 +6,6 @@ from byparts_graph_ir import Node, OptimizationBarrier, producers
 
 
 def checkpoint(graph, layers):
-    """Return a graph of equal outputs that keeps the results of about sqrt(n) of n layers."""
     forward = set(producers([layers[-1]]))
     kept = {*layers[:: isqrt(len(layers))], layers[-1]}
     done = {}

@@ -1,5 +1,3 @@
-"""Exercise 6: recomputation in sqrt(n); the task is in task.md."""
-
 from math import isqrt  # noqa: F401
 
 from byparts_graph_ir import Node, OptimizationBarrier, producers  # noqa: F401
@@ -7,4 +5,4 @@ from byparts_graph_ir import Node, OptimizationBarrier, producers  # noqa: F401
 
 def checkpoint(graph, layers):
     """Return a graph of equal outputs that keeps the results of about sqrt(n) of n layers."""
-    raise NotImplementedError
+    raise NotImplementedError("the task is in task.md")

@@ -1,31 +1,5 @@
-"""Each reader computes the whole way from the kept value again.
+"""Each reader computes the whole way again.  Says: forward passes more."""
 
-Says: forward passes more
-"""
+from exercise import changed
 
-from math import isqrt
-
-from byparts_graph_ir import Node, OptimizationBarrier, producers
-
-
-def checkpoint(graph, layers):
-    """Return a graph of equal outputs that keeps the results of about sqrt(n) of n layers."""
-    forward = set(producers([layers[-1]]))
-    kept = {*layers[:: isqrt(len(layers))], layers[-1]}
-
-    def again(v, dy):
-        if v.node not in forward:
-            return v  # an input
-        if v in kept:
-            return OptimizationBarrier()(v, dy)
-        new = Node(v.node.op, tuple(again(x, dy) for x in v.node.inputs))
-        return new.outputs[v.node.outputs.index(v)]
-
-    def rule(node):
-        dys = [v for v in node.inputs if v.node and v.node not in forward]
-        if node in forward or not dys:
-            return None
-        inputs = [v if v in kept else again(v, dys[0]) for v in node.inputs]
-        return Node(node.op, tuple(inputs)).outputs
-
-    return graph.rewrite(rule)
+checkpoint = changed(__file__, ("if v not in done", "if 1"), (" and v not in done", "")).checkpoint

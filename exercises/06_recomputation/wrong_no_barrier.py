@@ -1,34 +1,5 @@
-"""Kept values are read as they are, so the stretches are merged with the forward pass.
+"""Kept values are read as they are.  Says: nothing is left of it."""
 
-Says: nothing is left of it
-"""
+from exercise import changed
 
-from math import isqrt
-
-from byparts_graph_ir import Node, producers
-
-
-def checkpoint(graph, layers):
-    """Return a graph of equal outputs that keeps the results of about sqrt(n) of n layers."""
-    forward = set(producers([layers[-1]]))
-    kept = {*layers[:: isqrt(len(layers))], layers[-1]}
-    done = {}
-
-    def again(v, dy):
-        if v.node not in forward:
-            return v  # an input
-        if v in kept:
-            return v
-        if v not in done:
-            new = Node(v.node.op, tuple(again(x, dy) for x in v.node.inputs))
-            done.update(zip(v.node.outputs, new.outputs, strict=True))
-        return done[v]
-
-    def rule(node):
-        dys = [v for v in node.inputs if v.node and v.node not in forward]
-        if node in forward or not dys:
-            return None
-        inputs = [v if v in kept else again(v, dys[0]) for v in node.inputs]
-        return Node(node.op, tuple(inputs)).outputs
-
-    return graph.rewrite(rule)
+checkpoint = changed(__file__, ("OptimizationBarrier()(v, dy)", "v")).checkpoint
