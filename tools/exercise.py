@@ -134,7 +134,8 @@ def record(folder: Path, done: Path = DONE) -> None:
 
 def check(folder: Path, file: Path) -> Outcome:
     """Run the tests of an exercise on a file, up to the first that fails."""
-    tests, holds = module_of(folder / f"test_{folder.name[:2]}.py"), []
+    holds: list[str] = []
+    tests = module_of(folder / f"test_{folder.name[:2]}.py")
     try:
         student = module_of(file)
     except Exception as error:  # whatever a student's file raises is for the student to read
