@@ -265,7 +265,8 @@ def _title(folder: Path) -> str:
 
 
 def _read_done(done: Path) -> set[str]:
-    return set(done.read_text(encoding="utf-8").split()) if done.exists() else set()
+    names = done.read_text(encoding="utf-8").split() if done.exists() else []
+    return {folder.name for folder in folders()} & set(names)
 
 
 def _shown(file: Path) -> str:
