@@ -169,6 +169,17 @@ def values(**shapes: tuple[int, ...]) -> list[Any]:
     return [Input(TensorType("f32", shape), name=name) for name, shape in shapes.items()]
 
 
+def only(name: str, given: object) -> tuple[Any, ...]:
+    """What a method gives, which must be a tuple of one thing.
+
+    Raises:
+        AssertionError: it is something else; a sentence with it.
+    """
+    sentence = f"{name} gives {given!r:.60}: make it a tuple of one thing, (y,)"
+    assert isinstance(given, tuple) and len(given) == 1, sentence
+    return given
+
+
 def same(before: Program, after: Program, tolerance: float = 0.0) -> None:
     """Run two programs on equal random feeds, and compare what they give.
 
@@ -209,7 +220,8 @@ def _check_aloud(folder: Path, file: Path) -> int:
         wrong = _tried(lambda s: print(f"  {show(s)}"), module_of(file), file, "it is measured")
     if wrong:
         print(_wrapped(wrong, "  wrong  "))
-        print(f"\nStuck? hatch run exercise {int(folder.name[:2])} --hint 1, then 2, then 3")
+        print(f"\nThe task: {_shown(folder / 'task.md')}")
+        print(f"Stuck?    hatch run exercise {int(folder.name[:2])} --hint 1, then 2, then 3")
         return 1
     if file != folder / "solution.py":
         record(folder)

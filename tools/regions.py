@@ -19,6 +19,10 @@ def check_regions(graph: Graph, regions: Sequence[Sequence[Node]], wants: Wants)
     Raises:
         AssertionError: one does not; a sentence with the nodes.
     """
+    for nodes in regions:
+        assert not isinstance(nodes, Node), (
+            f"a region is a list of nodes; this is one: {shown([nodes])}"
+        )
     for node in graph.nodes:
         count = sum(node in nodes for nodes in regions)
         sentence = f"{shown([node])} is in {count} regions: a wanted node is in one, others in none"
