@@ -51,7 +51,7 @@ def test_kernels_of_a_gpu_are_tried_without_one(mode: str) -> None:
     """Of each kind one: pointwise, rows, products, indices, running sums, updates of weights.
 
     Long products and gathers, in each of the ways to be bound, take as long as all others together:
-    in the plain order alone.  Tiles of products are checked in `kernels-cuda/tests/test_products.py`.
+    in the plain order alone.  `kernels-cuda/tests/test_products.py` checks tiles of products.
     """
     some = ["tanh", "layer_norm", "matmul", "gather", "cumsum", "momentum"]
     chosen = [word for op in some for word in ("--byparts-op", op)]

@@ -168,7 +168,8 @@ def test_a_deep_network_trains_where_there_is_no_room_for_it() -> None:
     of the time.
     """
     limits = f"--more-bytes {MORE_BYTES} --budget-bytes {BUDGET_BYTES}".split()
-    command = [sys.executable, str(HERE / "limited_memory.py"), *"--blocks 250 --batch 64".split()]
+    network = ["--blocks", "250", "--batch", "64"]
+    command = [sys.executable, str(HERE / "limited_memory.py"), *network]
     running = [
         subprocess.Popen([*command, *more], stdout=subprocess.PIPE, text=True)
         for more in ([], limits)
