@@ -1,0 +1,193 @@
+"""`Operation`: forward and backward of one function of tensors.
+
+    class Snake(Operation):
+        def forward(self, x):
+            self.register(x)
+            self.output_tensor = Tensor(x.value + np.sin(x.value) ** 2)
+            return self.output_tensor
+
+        def backward(self):
+            self.input_tensors.grad += self.output_tensor.grad * (1 + np.sin(...))
+
+`forward` keeps on `self` what `backward` needs.  An instance may be used several times in a pass:
+each use has the attributes that its `forward` left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dis import get_instructions
+from functools import wraps
+from typing import Any, ClassVar
+
+import numpy as np
+
+from byparts_frontend_pytensor.network.functions import *  # noqa: F403
+from byparts_frontend_pytensor.network.native import is_traced, run_native
+from byparts_frontend_pytensor.network.parameter import *  # noqa: F403
+from byparts_frontend_pytensor.network.tensor import *  # noqa: F403
+from byparts_graph_ir import GraphError
+
+OPERATIONS: dict[str, type[Operation]] = {}  # by the name of the class, for `get_operation`
+
+
+class Operation:
+    """Subclass with `forward(input_tensors)` and `backward()`.
+
+    Args:
+        name: of its parameters too, as in "affine_0_W".
+        arguments: a dict of sizes and options.
+        graph: whose tape it goes on; without one, call `backward` by hand.
+    """
+
+    # Whether it computes with any array module (`self.xp`), so that a recorded graph has the ops
+    # that it is made of.  False: NumPy alone, and a recorded graph has it as one op.
+    any_array: ClassVar[bool] = False
+    input_tensors: Any = None
+    output_tensor: Any = None
+
+    def __init__(self, name: str = "operation", arguments: Any = None, graph: Any = None) -> None:
+        self.name, self.arguments, self.graph = name, arguments, graph
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = cls.__dict__
+        if "forward" in own and "any_array" not in own:
+            cls.any_array = _is_empty(own.get("backward"))  # it is made of other operations
+        for name, wrap in (("forward", _forward), ("backward", _backward), ("loss", _loss)):
+            if name in own:
+                setattr(cls, name, wrap(own[name]))
+        known = OPERATIONS.get(cls.__name__)
+        if known is None or not known.__module__.startswith(__name__.split(".")[0]):
+            OPERATIONS[cls.__name__] = cls  # of pytensor's own names nobody takes one by accident
+
+    @property
+    def xp(self) -> Any:
+        """The array module of the graph."""
+        return np if self.graph is None else self.graph.parameter.xp
+
+    def __call__(self, input_tensors: Any) -> Any:
+        return self.forward(input_tensors)
+
+    def register(self, input_tensors: Any) -> None:
+        """Keep the inputs, and put this use on the graph's tape."""
+        self.input_tensors = input_tensors
+        if self.graph is not None:
+            self.graph.register(self)
+
+    def forward(self, input_tensors: Any) -> Any:
+        """The outputs for these inputs; by itself this only registers, as programs of 2018 ask."""
+        self.register(input_tensors)
+
+    def backward(self) -> None:
+        """Add to the gradients of the inputs, from those of the outputs."""
+        raise NotImplementedError(f"{type(self).__name__} lacks backward(self)")
+
+    input_variables = property(  # names of 2018
+        lambda self: self.input_tensors, lambda self, new: setattr(self, "input_tensors", new)
+    )
+    output_variable = property(
+        lambda self: self.output_tensor, lambda self, new: setattr(self, "output_tensor", new)
+    )
+
+
+class Use:
+    """A use of an operation in a pass: the element of the graph's tape.
+
+    Attributes:
+        op: the operation.
+        name: its name.
+        state: its attributes as this use left them; `None` while no later use has changed them.
+        has_target: whether a loss was given its target.
+    """
+
+    def __init__(self, op: Operation) -> None:
+        self.op, self.name = op, op.name
+        self.state: dict[str, Any] | None = None
+        self.has_target = False
+
+    def run(self, method: Callable[..., Any], *inputs: Any) -> Any:
+        """Call a method of the operation with the attributes of this use."""
+        live = self.op.__dict__
+        self.op.__dict__ = state = live if self.state is None else self.state
+        state["inside"] = True
+        try:
+            return method(self.op, *inputs)
+        finally:
+            state["inside"] = False
+            self.op.__dict__ = live
+
+    def backward(self) -> None:
+        """Run the operation's `backward` for this use.
+
+        Raises:
+            GraphError: a loss was given no target.
+        """
+        if hasattr(self.op, "loss") and not self.has_target:
+            raise GraphError(
+                f"{self.name}: backward of a loss without a target; call loss(target) once after "
+                "each forward, or graph.clear() to drop a forward that is not to be trained"
+            )
+        self.run(type(self.op).backward)
+
+
+def _forward(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def forward(self: Any, input_tensors: Any, *options: Any, **named: Any) -> Any:
+        own = self.__dict__
+        if own.get("inside"):  # by super().forward
+            return method(self, input_tensors, *options, **named)
+        recorded = self.graph is None or self.graph.recording
+        if recorded and not self.any_array and is_traced(input_tensors):
+            self.output_tensor = run_native(self, input_tensors)
+            return self.output_tensor
+        uses = own.get("uses")
+        if uses and uses[-1].state is None:
+            uses[-1].state = own.copy()
+        own["inside"] = own["has_run"] = True
+        try:
+            return method(self, input_tensors, *options, **named)
+        finally:
+            own["inside"] = False
+
+    return forward
+
+
+def _backward(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def backward(self: Any) -> Any:
+        if "has_run" not in self.__dict__:
+            raise GraphError(
+                f"{self.name}: backward before forward; call forward(input_tensors) first, "
+                "which keeps what backward needs"
+            )
+        return method(self)
+
+    return backward
+
+
+def _loss(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def loss(self: Any, target: Any, *options: Any) -> Any:
+        if self.__dict__.get("inside"):
+            return method(self, target, *options)
+        if self.input_tensors is None:
+            raise GraphError(
+                f"{self.name}: loss before forward; call forward(input_tensors) first"
+            )
+        if not self.any_array and is_traced(self.input_tensors):
+            return run_native(self, self.input_tensors, target)
+        # Several uses are given their targets in the order of their forwards.
+        use = next((u for u in self.__dict__.get("uses", ()) if not u.has_target), None)
+        if use is None or not self.graph.train_state:
+            return method(self, target, *options)
+        use.has_target = True
+        return use.run(method, target, *options)
+
+    return loss
+
+
+def _is_empty(method: Any) -> bool:
+    """Whether a method has nothing but a docstring, `pass` or `return`."""
+    nothing = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
+    return method is not None and {i.opname for i in get_instructions(method)} <= nothing
