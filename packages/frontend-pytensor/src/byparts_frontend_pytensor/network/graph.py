@@ -89,9 +89,14 @@ class Graph:
         """The loss of the last `forward`."""
         raise NotImplementedError(f"{type(self).__name__} lacks loss(self, target_tensor)")
 
+    @property
+    def registers(self) -> bool:
+        """Whether what runs goes on the tape."""
+        return self.train_state or self.recording
+
     def register(self, ops: Any) -> None:
         """Put a use of an operation on the tape."""
-        if self.train_state and not self.recording:
+        if self.registers:
             use = Use(ops)
             ops.__dict__.setdefault("uses", []).append(use)
             self.forward_ops.append(use)

@@ -77,6 +77,7 @@ class Step:
 @contextmanager
 def _recording(graph: Any, weights: Any) -> Iterator[None]:
     parameter = graph.parameter
+    graph.clear()
     values = {name: tensor.value for name, tensor in parameter.tensor_dict.items()}
     graph.recording, parameter.xp = True, bp
     try:
@@ -85,6 +86,7 @@ def _recording(graph: Any, weights: Any) -> Iterator[None]:
         yield
     finally:
         graph.recording, parameter.xp = False, np
+        graph.clear()
         for name, value in values.items():
             parameter.tensor_dict[name].value = value
 

@@ -46,19 +46,22 @@ class Operation:
     input_tensors: Any = None
     output_tensor: Any = None
 
-    def __init__(self, name: str = "operation", arguments: Any = None, graph: Any = None) -> None:
-        self.name, self.arguments, self.graph = name, arguments, graph
+    def __init__(
+        self, name: str = "", arguments: Any = None, graph: Any = None, *, argument: Any = None
+    ) -> None:
+        self.name = name or type(self).__name__.lower()
+        self.arguments, self.graph = arguments or argument, graph
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        own = cls.__dict__
-        if "forward" in own and "any_array" not in own:
+        own, package = cls.__dict__, __name__.split(".")[0]
+        if "forward" in own and "any_array" not in own and not cls.__module__.startswith(package):
             cls.any_array = _is_empty(own.get("backward"))  # it is made of other operations
         for name, wrap in (("forward", _forward), ("backward", _backward), ("loss", _loss)):
             if name in own:
                 setattr(cls, name, wrap(own[name]))
         known = OPERATIONS.get(cls.__name__)
-        if known is None or not known.__module__.startswith(__name__.split(".")[0]):
+        if known is None or not known.__module__.startswith(package):
             OPERATIONS[cls.__name__] = cls  # of pytensor's own names nobody takes one by accident
 
     @property
@@ -179,7 +182,7 @@ def _loss(method: Callable[..., Any]) -> Callable[..., Any]:
             return run_native(self, self.input_tensors, target)
         # Several uses are given their targets in the order of their forwards.
         use = next((u for u in self.__dict__.get("uses", ()) if not u.has_target), None)
-        if use is None or not self.graph.train_state:
+        if use is None or not self.graph.registers:
             return method(self, target, *options)
         use.has_target = True
         return use.run(method, target, *options)

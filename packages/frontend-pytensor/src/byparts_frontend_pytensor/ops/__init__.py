@@ -6,4 +6,3 @@ from byparts_frontend_pytensor.ops.loss_ops import *  # noqa: F403
 from byparts_frontend_pytensor.ops.lstm_ops import *  # noqa: F403
 from byparts_frontend_pytensor.ops.math_ops import *  # noqa: F403
 from byparts_frontend_pytensor.ops.rnn_ops import *  # noqa: F403
-from byparts_frontend_pytensor.ops.train_ops import *  # noqa: F403

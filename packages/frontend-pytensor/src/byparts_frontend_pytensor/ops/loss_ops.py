@@ -5,95 +5,83 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from byparts_frontend_pytensor.network.functions import (
-    LOG2_E,
-    cross_entropy_error,
-    mean_squared_error,
-    softmax,
-)
+from byparts_frontend_pytensor.network import functions
 from byparts_frontend_pytensor.network.operation import *  # noqa: F403
 from byparts_frontend_pytensor.network.operation import Operation
 from byparts_frontend_pytensor.network.tensor import Tensor, whole
+from byparts_frontend_pytensor.ops.formula import Formula
 from byparts_graph_ir import ArgumentError, ShapeError, Value
 
 
 class Loss(Operation):
     """An operation whose `backward` starts the gradient; subclass with `loss(target)` as well."""
 
+    target_tensor: Any = None
+
     def loss(self, target_tensor: Any) -> Any:
         """The loss of the last `forward`, or of the earliest one that has no target yet."""
         raise NotImplementedError(f"{type(self).__name__} lacks loss(self, target_tensor)")
 
 
-class SoftmaxLoss(Loss):
+class SoftmaxLoss(Formula, Loss):
     """Softmax; its loss is the cross entropy in bits, summed over the rows."""
 
-    any_array = True
+    takes = "(n, classes)"
 
-    def __init__(
-        self, name: str = "SoftmaxWithLoss", argument: Any = None, graph: Any = None
-    ) -> None:
-        super().__init__(name, argument, graph)
+    def fits(self, *shapes: Any) -> bool:
+        return [*map(len, shapes)] == [2]
 
-    def forward(self, input_tensors: Any) -> Tensor:
-        self.register(input_tensors)
-        function = partial(softmax, xp=self.xp)
+    def compute(self, *values: Any) -> Any:
+        return functions.softmax(values[0], self.xp)
+
+    def forward(self, input_tensors: Any) -> Any:
         late = input_tensors.late
-        if late is not None and input_tensors._value is None:
-            self.output_tensor = Tensor.of(None, self.xp)
-            late.function(function, input_tensors, self.output_tensor)
-        else:
-            self.output_tensor = Tensor.of(function(input_tensors.value), self.xp)
+        if late is None or input_tensors._value is not None:
+            return super().forward(input_tensors)
+        self.register(input_tensors)
+        self.output_tensor = Tensor.of(None)
+        late.function(partial(functions.softmax, xp=self.xp), input_tensors, self.output_tensor)
         return self.output_tensor
 
     def loss(self, target_tensor: Any) -> Any:
-        """The cross entropy in bits.
-
-        Args:
-            target_tensor: [n], classes; floats that are whole numbers will do.
+        """The cross entropy in bits of classes [n]; floats that are whole numbers will do.
 
         Raises:
             ArgumentError: a label is no integer, or no class.
             ShapeError: there are more or fewer labels than rows.
         """
-        self.target_tensor = target_tensor
-        y = self.output_tensor.value
-        self.labels = whole(target_tensor, f"{self.name}: labels")
-        if len(y.shape) != 2 or tuple(self.labels.shape) != (y.shape[0],):
+        self.target_tensor, y = target_tensor, self.output_tensor.value
+        labels = whole(target_tensor, f"{self.name}: labels")
+        if tuple(labels.shape) != (y.shape[0],):
             raise ShapeError(
-                f"{self.name}: labels of shape {tuple(self.labels.shape)} for outputs of shape "
+                f"{self.name}: labels of shape {tuple(labels.shape)} for outputs of shape "
                 f"{tuple(y.shape)}; there is one label for each row"
             )
-        if not isinstance(self.labels, Value):
-            _check_range(self.name, self.labels, y.shape[1])
-            self.labels = self.xp.asarray(self.labels)
-        self.batch_size = y.shape[0]
-        self.error = cross_entropy_error(y, self.labels, self.xp)
+        if not isinstance(labels, Value):
+            for wrong in labels[(labels < 0) | (labels >= y.shape[1])]:
+                known = f"there are classes 0 to {y.shape[1] - 1}"
+                raise ArgumentError(f"{self.name}: label {wrong}; {known}")
+            labels = self.xp.asarray(labels)
+        self.labels, self.batch_size = labels, y.shape[0]
+        self.error = functions.cross_entropy_error(y, labels, self.xp)
         return self.error
 
     def backward(self) -> None:
         """Add (softmax - one at the label) * log2 e."""
-        xp, y = self.xp, self.output_tensor.value
-        grad = y * LOG2_E
-        if isinstance(grad, Value):
-            grad = grad - LOG2_E * (xp.arange(y.shape[1]) == xp.expand_dims(self.labels, axis=1))
+        xp, grad = self.xp, self.output_tensor.value * functions.LOG2_E
+        if isinstance(grad, Value):  # an array that never changes
+            ones = xp.arange(grad.shape[1]) == xp.expand_dims(self.labels, axis=1)
+            grad = grad - xp.where(ones, functions.LOG2_E, 0.0)
         else:
-            grad[xp.arange(self.batch_size), self.labels] -= LOG2_E
+            grad[xp.arange(self.batch_size), self.labels] -= functions.LOG2_E
         self.input_tensors.add_grad(grad)
 
 
-class SquareLoss(Loss):
-    """The input as it is; its loss is half the sum of squares of the difference."""
+class SquareLoss(Formula, Loss):
+    """The input as it is; its loss is half the sum of squares of its difference to the target."""
 
-    any_array = True
-
-    def __init__(self, name: str = "SquareLoss", argument: Any = None, graph: Any = None) -> None:
-        super().__init__(name, argument, graph)
-
-    def forward(self, input_tensors: Any) -> Tensor:
-        self.register(input_tensors)
-        self.output_tensor = Tensor.of(input_tensors.value * 1, self.xp)
-        return self.output_tensor
+    def compute(self, *values: Any) -> Any:
+        return values[0] * 1
 
     def loss(self, target_tensor: Any) -> Any:
         """Half the sum of squares.
@@ -106,16 +94,10 @@ class SquareLoss(Loss):
         if tuple(x.shape) != tuple(t.shape):
             raise ShapeError(
                 f"{self.name}: a target of shape {tuple(t.shape)} for an input of shape "
-                f"{tuple(x.shape)}; they are one shape"
+                f"{tuple(x.shape)}; they are of one shape"
             )
-        return mean_squared_error(x, t)
+        return functions.mean_squared_error(x, t)
 
     def backward(self) -> None:
         """Add input - target."""
         self.input_tensors.add_grad(self.input_tensors.value - self.target_tensor.value)
-
-
-def _check_range(name: str, labels: Any, classes: int) -> None:
-    wrong = labels[(labels < 0) | (labels >= classes)]
-    if len(wrong):
-        raise ArgumentError(f"{name}: label {wrong[0]}; there are classes 0 to {classes - 1}")

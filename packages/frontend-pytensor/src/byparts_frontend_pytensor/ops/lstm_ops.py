@@ -5,43 +5,34 @@ from __future__ import annotations
 from typing import Any
 
 from byparts_frontend_pytensor.network import functions
-from byparts_frontend_pytensor.network.operation import Operation
 from byparts_frontend_pytensor.network.tensor import Tensor
 from byparts_frontend_pytensor.ops.math_ops import *  # noqa: F403
-from byparts_frontend_pytensor.ops.rnn_util_ops import with_states
+from byparts_frontend_pytensor.ops.rnn_ops import RNN
+from byparts_frontend_pytensor.ops.rnn_util_ops import Cell
 
-_GATES = ("f", "i", "o", "c")  # forget, in, out and the new content
 
+class RawLSTMCell(Cell):
+    """(h', c') of [h, c, x], without biases, with its own backward."""
 
-class RawLSTMCell(Operation):
-    """(h', c') of a list [h, c, x], with its own backward and without biases.
+    states = 2
 
-    Args:
-        name: the parameters are "<name>LSTMCell_Wf_h", "_Wf_i", and likewise for i, o and c.
-        argument: `input_size`, `hidden_size`.
-        graph: which has the parameters.
-    """
-
-    any_array = True
-
-    def __init__(self, name: str = "RawLSTMCell", argument: Any = None, graph: Any = None) -> None:
-        super().__init__(name, argument, graph)
-        self.input_size, self.hidden_size = argument["input_size"], argument["hidden_size"]
-        for gate in _GATES:
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        for gate in "fioc":  # forget, in, out, and the new content
             for end, rows in (("h", self.hidden_size), ("i", self.input_size)):
-                key = f"W{gate}_{end}"
+                name = f"W{gate}_{end}"
                 shape = (rows, self.hidden_size)
-                setattr(self, key, graph.get_tensor(f"{name}LSTMCell_{key}", shape))
+                setattr(self, name, self.graph.get_tensor(f"{self.name}LSTMCell_{name}", shape))
 
     def forward(self, input_tensors: Any) -> tuple[Tensor, Tensor]:
-        self.register(with_states(self, input_tensors, 2))
-        xp, own = self.xp, self.__dict__
-        self.prev_hidden_state, self.prev_cell_state, self.input_tensor = self.input_tensors
-        h, c, x = [t.value for t in self.input_tensors]
-        sums = [h @ own[f"W{g}_h"].value + x @ own[f"W{g}_i"].value for g in _GATES]
+        self.register(input_tensors)
+        self.check(input_tensors)
+        own, xp = self.__dict__, self.xp
+        h, self.c, x = [t.value for t in input_tensors]
+        sums = [h @ own[f"W{gate}_h"].value + x @ own[f"W{gate}_i"].value for gate in "fioc"]
         forget, take, out = [functions.sigmoid(z, xp) for z in sums[:3]]
         new = xp.tanh(sums[3])
-        cell = forget * c + take * new
+        cell = forget * self.c + take * new
         self.gates = (forget, take, out, new, xp.tanh(cell))
         self.cell_state = Tensor.of(cell, xp)
         self.hidden_state = Tensor.of(out * self.gates[4], xp)
@@ -49,45 +40,43 @@ class RawLSTMCell(Operation):
 
     def backward(self) -> None:
         forget, take, out, new, bent = self.gates
+        h, c, x = self.input_tensors
         dh, own = self.hidden_state.grad, self.__dict__
         dc = self.cell_state.grad + dh * out * (1.0 - bent * bent)
-        self.prev_cell_state.add_grad(dc * forget)
+        c.add_grad(dc * forget)
         d = {
-            "f": dc * self.prev_cell_state.value * forget * (1.0 - forget),
+            "f": dc * self.c * forget * (1.0 - forget),
             "i": dc * new * take * (1.0 - take),
             "o": dh * bent * out * (1.0 - out),
             "c": dc * take * (1.0 - new * new),
         }
-        for end, tensor in (("h", self.prev_hidden_state), ("i", self.input_tensor)):
-            for gate in _GATES:
+        for tensor, end in ((h, "h"), (x, "i")):
+            for gate in "fioc":
                 weight = own[f"W{gate}_{end}"]
                 weight.add_grad(tensor.value.T @ d[gate])
                 tensor.add_grad(d[gate] @ weight.value.T)
 
 
-class LSTMCell(Operation):
-    """(h', c') of a list [h, c, x], made of four `RNNAffine`; h and c may be `None`.
+class LSTMCell(Cell):
+    """(h', c') of [h, c, x], made of four `RNNAffine`.
 
     The bias of the forget gate starts at 1, so that memory is kept at first.
     """
 
-    def __init__(self, name: str = "LSTMCell", argument: Any = None, graph: Any = None) -> None:
-        super().__init__(name, argument, graph)
-        self.input_size, self.hidden_size = argument["input_size"], argument["hidden_size"]
-        sizes = {"input_size": self.input_size, "hidden_size": self.hidden_size}
+    states = 2
 
-        def gate(kind: str, part: str, **more: float) -> Any:
-            affine = {**sizes, "nonlinear": kind, **more}
-            return graph.get_operation("RNNAffine", affine, f"{name}_LSTM{part}")
-
-        self.forget_gate = gate("Sigmoid", "Forget", bias=1.0)
-        self.input_gate = gate("Sigmoid", "Input")
-        self.output_gate = gate("Sigmoid", "Output")
-        self.cell_gate = gate("Tanh", "Cell")
-        self.multiply, self.add, self.tanh = map(graph.get_operation, ("Multiply", "Add", "Tanh"))
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.forget_gate = self.part("RNNAffine", "LSTMForget", nonlinear="Sigmoid", bias=1.0)
+        self.input_gate = self.part("RNNAffine", "LSTMInput", nonlinear="Sigmoid")
+        self.output_gate = self.part("RNNAffine", "LSTMOutput", nonlinear="Sigmoid")
+        self.cell_gate = self.part("RNNAffine", "LSTMCell", nonlinear="Tanh")
+        self.multiply, self.add, self.tanh = [
+            self.graph.get_operation(kind) for kind in ("Multiply", "Add", "Tanh")
+        ]
 
     def forward(self, input_tensors: Any) -> tuple[Tensor, Tensor]:
-        self.register(with_states(self, input_tensors, 2))
+        self.register(input_tensors)
         h, c, x = self.input_tensors
         forget, take = self.forget_gate.forward([h, x]), self.input_gate.forward([h, x])
         out, new = self.output_gate.forward([h, x]), self.cell_gate.forward([h, x])
@@ -96,32 +85,8 @@ class LSTMCell(Operation):
         self.hidden_state: Tensor = self.multiply.forward([out, self.tanh.forward(self.cell_state)])
         return self.hidden_state, self.cell_state
 
-    def backward(self) -> None:
-        """Do nothing: what it is made of is on the tape."""
 
+class LSTM(RNN):
+    """The hidden states of an `LSTMCell` for a list of inputs."""
 
-class LSTM(Operation):
-    """The hidden states of a cell for a list of inputs; arguments as `RNN`'s."""
-
-    def __init__(self, name: str = "LSTM", argument: Any = None, graph: Any = None) -> None:
-        super().__init__(name, argument, graph)
-        self.input_size, self.hidden_size = argument["input_size"], argument["hidden_size"]
-        self.max_num_steps, self.num_steps = argument["max_num_steps"], 0
-        self.cells = [LSTMCell(name, argument, graph)] * self.max_num_steps
-
-    def forward(self, input_tensors: Any) -> list[Tensor]:
-        self.register(input_tensors)
-        self.hidden_states: list[Tensor] = []
-        self.cell_states: list[Tensor] = []
-        self.last_hidden: Any = None
-        self.last_cell: Any = None
-        for cell, x in zip(self.cells, input_tensors, strict=False):
-            step = cell.forward([self.last_hidden, self.last_cell, x])
-            self.last_hidden, self.last_cell = step
-            self.hidden_states.append(self.last_hidden)
-            self.cell_states.append(self.last_cell)
-        self.num_steps = len(self.hidden_states)
-        return self.hidden_states
-
-    def backward(self) -> None:
-        """Do nothing: what it is made of is on the tape."""
+    cell = LSTMCell
