@@ -112,6 +112,11 @@ class Tensor:
             self.late.before(self)
         self._grad = None
 
+    def move(self, xp: Any) -> None:
+        """Make an array of NumPy one of the array module `xp`."""
+        if xp is not np and isinstance(self._value, np.ndarray):
+            self.value, self.xp = xp.asarray(self.value), xp
+
     def reshape(self, shape: Any) -> None:
         """Give value and gradient another shape.
 

@@ -26,7 +26,7 @@ class HStack(Formula):
         for x in values:
             stop = start + self._rows(x).shape[self.axis]
             part = dy[start:stop] if self.axis == 0 else dy[..., start:stop]
-            grads.append(part.reshape(tuple(x.shape)) * 1)  # each is an array of its own
+            grads.append(self.xp.reshape(part, tuple(x.shape)) * 1)  # each is an array of its own
             start = stop
         return grads
 
@@ -44,4 +44,4 @@ class VStack(HStack):
         return len({s[1:] if len(s) > 1 else s for s in shapes}) == 1
 
     def _rows(self, x: Any) -> Any:
-        return x.reshape((1, -1)) if len(x.shape) == 1 else x
+        return self.xp.reshape(x, (1, -1)) if len(x.shape) == 1 else x

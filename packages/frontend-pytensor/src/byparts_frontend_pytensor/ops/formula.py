@@ -42,6 +42,8 @@ class Formula(Operation):
     def check(self, input_tensors: Any) -> None:
         """Find the tensors, and raise a `ShapeError` unless their shapes fit."""
         inputs = input_tensors if isinstance(input_tensors, (list, tuple)) else [input_tensors]
+        for tensor in inputs:
+            tensor.move(self.xp)
         shapes = [tuple(t.value.shape) for t in inputs]
         if not self.fits(*shapes):
             given = " and ".join(map(str, shapes))

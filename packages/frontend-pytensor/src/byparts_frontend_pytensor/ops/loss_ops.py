@@ -71,7 +71,7 @@ class SoftmaxLoss(Formula, Loss):
         xp, grad = self.xp, self.output_tensor.value * functions.LOG2_E
         if isinstance(grad, Value):  # an array that never changes
             ones = xp.arange(grad.shape[1]) == xp.expand_dims(self.labels, axis=1)
-            grad = grad - xp.where(ones, functions.LOG2_E, 0.0)
+            grad = xp.where(ones, grad - functions.LOG2_E, grad)
         else:
             grad[xp.arange(self.batch_size), self.labels] -= functions.LOG2_E
         self.input_tensors.add_grad(grad)
@@ -90,13 +90,14 @@ class SquareLoss(Formula, Loss):
             ShapeError: the target has another shape than the input.
         """
         self.target_tensor = target_tensor
+        target_tensor.move(self.xp)
         x, t = self.input_tensors.value, target_tensor.value
         if tuple(x.shape) != tuple(t.shape):
             raise ShapeError(
                 f"{self.name}: a target of shape {tuple(t.shape)} for an input of shape "
                 f"{tuple(x.shape)}; they are of one shape"
             )
-        return functions.mean_squared_error(x, t)
+        return functions.mean_squared_error(x, t, self.xp)
 
     def backward(self) -> None:
         """Add input - target."""

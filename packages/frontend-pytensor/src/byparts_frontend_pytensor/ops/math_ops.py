@@ -106,7 +106,7 @@ class Affine(Formula):
         return values[0] @ values[1] + (values[2] if self.b is not None else 0.0)
 
     def gradients(self, dy: Any, y: Any, *values: Any) -> Any:
-        grads = dy @ values[1].T, values[0].T @ dy, dy.sum(0)
+        grads = dy @ values[1].T, values[0].T @ dy, self.xp.sum(dy, axis=0)
         return grads[: len(values)]
 
     def forward(self, input_tensors: Any) -> Any:

@@ -33,7 +33,7 @@ class RNNAffine(Formula):
 
     def gradients(self, dy: Any, y: Any, *values: Any) -> Any:
         h, x, u, w, *bias = values
-        return [dy @ u.T, dy @ w.T, h.T @ dy, x.T @ dy, dy.sum(0)][: len(values)]
+        return [dy @ u.T, dy @ w.T, h.T @ dy, x.T @ dy, self.xp.sum(dy, axis=0)][: len(values)]
 
     def forward(self, input_tensors: Any) -> Any:
         y = super().forward(input_tensors)
@@ -61,6 +61,7 @@ class Cell(Formula):
 
     def register(self, input_tensors: Any) -> None:
         """Put zeros for states that are `None`, and this use on the tape."""
+        input_tensors[self.states].move(self.xp)
         x = input_tensors[self.states].value
         self.batch_size = x.shape[0]
         for i in range(self.states):
