@@ -21,21 +21,29 @@ class Late:
     """Rows of one graph that wait for their products."""
 
     def __init__(self) -> None:
+        self._held: set[int] = set()
+        self._forget()
+
+    def _forget(self) -> None:
         self._values: dict[int, list[Any]] = {}  # by weight: (affine, x, y)
-        self._grads: dict[int, list[Any]] = {}
+        self._grads: dict[int, Any] = {}  # by weight: it, its bias, and rows (x, dy, tensor)
         self._functions: list[Any] = []  # (function, x, y)
-        self._held: set[int] = set()  # ids of tensors that may not be read or written before
+        self._held.clear()  # ids of tensors that may not be read or written before
         self._rows = 0
 
     def product(self, affine: Any, x: Any, y: Any) -> None:
         """Leave y = x w + b to be computed."""
-        self._hold(x, y, affine.W, affine.b)
-        self._join(self._values, affine, x, y)
+        self._hold(x, y, *affine.weights)
+        self._values.setdefault(id(affine.W), []).append((affine, x, y))
+        self._rows += len(x._value)
+        if self._rows > MOST:
+            self.settle()
 
-    def gradients(self, affine: Any, x: Any, y: Any) -> None:
-        """Leave the gradients of x, w and b to be computed from that of y, which is complete."""
-        self._hold(x, affine.W, affine.b)
-        self._join(self._grads, affine, x, y)
+    def gradients(self, weight: Any, x: Any, dy: Any, tensor: Any, bias: Any) -> None:
+        """Leave the gradients of a weight, of a bias and of the tensor of x, unless it is `None`."""
+        self._hold(*[t for t in (weight, bias, tensor) if t is not None])
+        rows = self._grads.setdefault(id(weight), (weight, bias, []))[2]
+        rows.append((x, dy, tensor))
 
     def function(self, function: Any, x: Any, y: Any) -> None:
         """Leave y = function(x) for an x that waits itself."""
@@ -49,53 +57,35 @@ class Late:
 
     def _hold(self, *tensors: Any) -> None:
         for tensor in tensors:
-            if tensor is not None:
-                if tensor.late is not None and tensor.late is not self:  # of another graph
-                    tensor.late.before(tensor)
-                tensor.late = self
-                self._held.add(id(tensor))
-
-    def _join(self, waiting: dict[int, list[Any]], affine: Any, x: Any, y: Any) -> None:
-        waiting.setdefault(id(affine.W), []).append((affine, x, y))
-        self._rows += x._value.shape[0]
-        if self._rows > MOST:
-            self.settle()
+            if tensor.late is not None and tensor.late is not self:  # of another graph
+                tensor.late.before(tensor)
+            tensor.late = self
+            self._held.add(id(tensor))
 
     def settle(self) -> None:
         """Compute all that waits."""
-        values, self._values = self._values, {}
-        grads, self._grads = self._grads, {}
-        functions, self._functions = self._functions, []
-        self._held, self._rows = set(), 0
+        values, functions, grads = self._values, self._functions, self._grads
+        self._forget()
         for rows in values.values():
-            _multiply(rows)
+            weights = [w._value for w in rows[0][0].weights]
+            xs = [x._value for _, x, _ in rows]
+            product = rows[0][0].compute(np.concatenate(xs), *weights)
+            for (_, _, y), part in zip(rows, _split(product, xs), strict=True):
+                y._value = part
         for function, x, y in functions:
             y._value = function(x._value)
-        for rows in grads.values():
-            _multiply_back(rows)
+        for weight, bias, entries in grads.values():
+            xs, dys, tensors = zip(*entries, strict=True)
+            x, dy = np.concatenate(xs), np.concatenate(dys)
+            spare, weight.spare = weight.spare, None
+            weight.add_grad(np.matmul(x.T, dy, out=spare))
+            if bias is not None:
+                bias.add_grad(dy.sum(0))
+            if tensors[0] is not None:
+                parts = _split(dy @ weight._value.T, dys)
+                for tensor, part in zip(tensors, parts, strict=True):
+                    tensor.add_grad(part)
 
 
-def _multiply(rows: list[Any]) -> None:
-    affine = rows[0][0]
-    product = np.concatenate([x._value for _, x, _ in rows]) @ affine.W._value
-    if affine.b is not None:
-        product += affine.b._value
-    start = 0
-    for _, x, y in rows:
-        stop = start + x._value.shape[0]
-        y._value, start = product[start:stop], stop
-
-
-def _multiply_back(rows: list[Any]) -> None:
-    affine = rows[0][0]
-    xs = np.concatenate([x._value for _, x, _ in rows])
-    dys = np.concatenate([y._grad for _, _, y in rows])
-    affine.W.add_grad(xs.T @ dys)
-    if affine.b is not None:
-        affine.b.add_grad(dys.sum(0))
-    dxs = dys @ affine.W._value.T
-    start = 0
-    for _, x, _ in rows:
-        stop = start + x._value.shape[0]
-        x.add_grad(dxs[start:stop])
-        start = stop
+def _split(rows: Any, parts: list[Any]) -> list[Any]:
+    return np.split(rows, np.cumsum([len(part) for part in parts])[:-1])

@@ -101,4 +101,4 @@ def _tensor(given: Any) -> Any:
     if not isinstance(given, tuple):
         return [given[i] for i in range(given.shape[0])]
     integers, array = given
-    return LongTensor(array) if integers else Tensor(array, xp=bp)
+    return LongTensor(array) if integers else Tensor.of(array, bp)

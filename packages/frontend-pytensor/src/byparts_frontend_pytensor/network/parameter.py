@@ -61,16 +61,16 @@ class Parameter:
         tensor = self.tensor_dict.get(name)
         if tensor is None:
             start = np.random.standard_normal(tuple(shape)) / np.sqrt(shape[0])
-            tensor = kind(start, name, self.dtype, xp=self.xp)
-            self.tensor_dict[name] = tensor
+            tensor = self.tensor_dict[name] = kind(start, name, self.dtype)
+            tensor.move(self.xp)
         elif tuple(tensor.value.shape) != tuple(shape):
             raise ShapeError(
                 f"parameter {name!r} has shape {tuple(tensor.value.shape)}, and was asked for with "
                 f"{tuple(shape)}; give one of the operations another name"
             )
         elif type(tensor) is not kind and kind is Table:  # read from a file, which has arrays
-            tensor = Table(tensor.value, name, self.dtype, tensor.trainable, xp=self.xp)
-            self.tensor_dict[name] = tensor
+            trainable, value = tensor.trainable, tensor.value
+            tensor = self.tensor_dict[name] = Table(value, name, self.dtype, trainable)
         return tensor
 
     def add_temp_tensor(self, temp_tensor: Any) -> None:
@@ -115,7 +115,7 @@ class Table(Tensor):
     @grad.setter
     def grad(self, new: Any) -> None:
         self.clear_grad()
-        self._set_grad(new)
+        self.add_grad(new)
 
     def clear_grad(self) -> None:
         """Set the gradient to zero, rows and all."""
@@ -216,7 +216,7 @@ def read_parameter(path: str | Path, xp: Any = np) -> Parameter:
     try:
         with np.load(Path(path), allow_pickle=False) as file:
             for name in file.files:
-                parameter.tensor_dict[name] = Tensor(file[name], name, xp=xp)
+                parameter.tensor_dict[name] = Tensor(file[name], name)
     except (ValueError, AttributeError, TypeError) as error:
         raise ArgumentError(
             f"{path}: no .npz file of arrays ({error}); pytensor's files are pickles, which are "

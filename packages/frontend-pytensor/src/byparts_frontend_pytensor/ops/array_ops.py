@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from byparts_frontend_pytensor.network import functions
 from byparts_frontend_pytensor.network.operation import *  # noqa: F403
 from byparts_frontend_pytensor.ops.formula import Formula
 
@@ -18,8 +19,7 @@ class HStack(Formula):
         return len({s[:-1] for s in shapes}) == 1
 
     def compute(self, *values: Any) -> Any:
-        join = getattr(self.xp, "concat", None) or self.xp.concatenate
-        return join([self._rows(x) for x in values], axis=self.axis)
+        return functions.concat([self._rows(x) for x in values], self.axis, self.xp)
 
     def gradients(self, dy: Any, y: Any, *values: Any) -> Any:
         grads, start = [], 0

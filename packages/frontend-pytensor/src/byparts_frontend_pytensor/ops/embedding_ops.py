@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from byparts_frontend_pytensor.network import functions
 from byparts_frontend_pytensor.network.operation import *  # noqa: F403
 from byparts_frontend_pytensor.network.tensor import Tensor, whole
 from byparts_frontend_pytensor.ops.formula import Formula
@@ -47,8 +48,8 @@ class Embedding(Formula):
                 self.graph.parameter.add_temp_tensor(row)
         self.output_tensor = self.rows[0]
         if len(self.rows) > 1:
-            join = getattr(self.xp, "concat", None) or self.xp.concatenate
-            self.output_tensor = Tensor.of(join([row.value for row in self.rows]), self.xp)
+            joined = functions.concat([row.value for row in self.rows], 0, self.xp)
+            self.output_tensor = Tensor.of(joined, self.xp)
         return self.output_tensor
 
     def backward(self) -> None:

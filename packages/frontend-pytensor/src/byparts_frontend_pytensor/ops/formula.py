@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from byparts_frontend_pytensor.network.operation import Operation
 from byparts_frontend_pytensor.network.tensor import Tensor
 from byparts_graph_ir import ArgumentError, ShapeError
@@ -42,8 +44,9 @@ class Formula(Operation):
     def check(self, input_tensors: Any) -> None:
         """Find the tensors, and raise a `ShapeError` unless their shapes fit."""
         inputs = input_tensors if isinstance(input_tensors, (list, tuple)) else [input_tensors]
-        for tensor in inputs:
-            tensor.move(self.xp)
+        if self.xp is not np:
+            for tensor in inputs:
+                tensor.move(self.xp)
         shapes = [tuple(t.value.shape) for t in inputs]
         if not self.fits(*shapes):
             given = " and ".join(map(str, shapes))

@@ -106,7 +106,7 @@ class Affine(Formula):
         return values[0] @ values[1] + (values[2] if self.b is not None else 0.0)
 
     def gradients(self, dy: Any, y: Any, *values: Any) -> Any:
-        grads = dy @ values[1].T, values[0].T @ dy, self.xp.sum(dy, axis=0)
+        grads = [dy @ values[1].T, values[0].T @ dy, self.xp.sum(dy, axis=0)]
         return grads[: len(values)]
 
     def forward(self, input_tensors: Any) -> Any:
@@ -120,7 +120,8 @@ class Affine(Formula):
 
     def backward(self) -> None:
         if self._is_late(self.input_tensors) and self.output_tensor.has_grad:
-            self.graph.late.gradients(self, self.input_tensors, self.output_tensor)
+            x, dy = self.input_tensors, self.output_tensor.grad
+            self.graph.late.gradients(self.W, x.value, dy, x, self.b)
         else:
             super().backward()
 

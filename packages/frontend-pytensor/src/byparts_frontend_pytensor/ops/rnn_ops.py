@@ -10,37 +10,28 @@ from byparts_frontend_pytensor.ops.rnn_util_ops import *  # noqa: F403
 from byparts_frontend_pytensor.ops.rnn_util_ops import Cell
 
 
-class RawRNNCell(Cell):
-    """The state tanh(h W + x U) after [h, x], with formulas of its own."""
-
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
-        self.W = self.graph.get_tensor(f"{self.name}_W", (self.hidden_size, self.hidden_size))
-        self.U = self.graph.get_tensor(f"{self.name}_U", (self.input_size, self.hidden_size))
-        self.weights = (self.W, self.U)
-
-    def compute(self, *values: Any) -> Any:
-        h, x, w, u = values
-        return self.xp.tanh(h @ w + x @ u)
-
-    def gradients(self, dy: Any, y: Any, *values: Any) -> Any:
-        (h, x, w, u), d = values, dy * (1.0 - y * y)
-        return d @ w.T, d @ u.T, h.T @ d, x.T @ d
-
-    backward = Formula.backward
-
-
 class RNNCell(Cell):
-    """The state after [h, x], made of an `RNNAffine`."""
+    """The state after [h, x]."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self.rnn_affine = self.part("RNNAffine", "RNNAffine", nonlinear="Tanh")
+        self.rnn_affine = self.part("RNNAffine")
 
     def forward(self, input_tensors: Any) -> Tensor:
-        self.register(input_tensors)
-        self.state_tensor: Tensor = self.rnn_affine.forward(self.input_tensors)
+        h, x = self.start(input_tensors)
+        state = self.xp.tanh(self.rnn_affine.sum(h, x))
+        self.state_tensor = self.output_tensor = Tensor.of(state, self.xp)
         return self.state_tensor
+
+    def backward(self) -> None:
+        y = self.state_tensor
+        self.rnn_affine.spread(*self.input_tensors, y.grad * (1.0 - y.value * y.value))
+
+
+class RawRNNCell(RNNCell):
+    """An `RNNCell` without bias."""
+
+    bias_option: ClassVar[Any] = {"bias": "None"}
 
 
 class RNN(Formula):
@@ -51,7 +42,6 @@ class RNN(Formula):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         *_, self.max_num_steps = self.sizes("input_size", "hidden_size", "max_num_steps")
-        self.num_steps = 0
         self.cells = [self.cell(self.name, self.arguments, self.graph)] * self.max_num_steps
 
     def forward(self, input_tensors: Any) -> list[Tensor]:
@@ -66,4 +56,4 @@ class RNN(Formula):
         return self.state_tensors
 
     def backward(self) -> None:
-        """Do nothing: what it is made of is on the tape."""
+        """Do nothing: its cells are on the tape."""

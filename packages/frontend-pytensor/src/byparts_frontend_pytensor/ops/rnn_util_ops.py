@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from byparts_frontend_pytensor.network.operation import *  # noqa: F403
 from byparts_frontend_pytensor.network.tensor import Tensor
 from byparts_frontend_pytensor.ops.formula import Formula
@@ -27,23 +29,37 @@ class RNNAffine(Formula):
     def fits(self, *shapes: Any) -> bool:
         return [s[1:] for s in shapes] == [(self.hidden_size,), (self.input_size,)]
 
-    def compute(self, *values: Any) -> Any:
-        h, x, u, w, *bias = values
-        return h @ u + x @ w + (bias[0] if bias else 0.0)
-
-    def gradients(self, dy: Any, y: Any, *values: Any) -> Any:
-        h, x, u, w, *bias = values
-        return [dy @ u.T, dy @ w.T, h.T @ dy, x.T @ dy, self.xp.sum(dy, axis=0)][: len(values)]
-
     def forward(self, input_tensors: Any) -> Any:
-        y = super().forward(input_tensors)
-        return y if self.nonlinear is None else self.nonlinear.forward(y)
+        self.register(input_tensors)
+        self.check(input_tensors)
+        self.add_tensor = self.output_tensor = Tensor.of(self.sum(*input_tensors), self.xp)
+        return self.add_tensor if self.nonlinear is None else self.nonlinear.forward(self.add_tensor)
+
+    def sum(self, h: Tensor, x: Tensor) -> Any:
+        """The array h U + x W + b."""
+        y = h.value @ self.U.value + x.value @ self.W.value
+        return y if self.b is None else y + self.b.value
+
+    def backward(self) -> None:
+        self.spread(*self.input_tensors, self.add_tensor.grad)
+
+    def spread(self, h: Tensor, x: Tensor, dy: Any) -> None:
+        """Add to the gradients of h, x and the parameters, for the gradient of the sum."""
+        for tensor, weight, bias in ((h, self.U, None), (x, self.W, self.b)):
+            tensor.add_grad(dy @ weight._value.T)
+            if self.xp is np:  # those of all steps are computed together
+                self.graph.late.gradients(weight, tensor.value, dy, None, bias)
+            else:
+                weight.add_grad(tensor.value.T @ dy)
+                if bias is not None:
+                    bias.add_grad(self.xp.sum(dy, axis=0))
 
 
 class Cell(Formula):
-    """An operation of states and an input, made of others; a state that is `None` is zeros."""
+    """An operation of states and an input, in a list; a state that is `None` is zeros."""
 
     states: ClassVar[int] = 1
+    bias_option: ClassVar[Any] = {}  # of its parts
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -54,21 +70,21 @@ class Cell(Formula):
         widths = [*[self.hidden_size] * self.states, self.input_size]
         return [s[1:] for s in shapes] == [(width,) for width in widths]
 
-    def part(self, kind: str, name: str, **more: Any) -> Any:
-        """A part with parameters, of this cell's sizes and name."""
+    def part(self, name: str, **options: Any) -> Any:
+        """An `RNNAffine` of this cell's sizes and name."""
         sizes = {"input_size": self.input_size, "hidden_size": self.hidden_size}
-        return self.graph.get_operation(kind, {**sizes, **more}, f"{self.name}_{name}")
+        argument = {**sizes, **options, **self.bias_option}
+        return self.graph.get_operation("RNNAffine", argument, f"{self.name}_{name}")
 
-    def register(self, input_tensors: Any) -> None:
-        """Put zeros for states that are `None`, and this use on the tape."""
-        input_tensors[self.states].move(self.xp)
-        x = input_tensors[self.states].value
-        self.batch_size = x.shape[0]
+    def start(self, input_tensors: Any) -> Any:
+        """The inputs, registered and checked, with zeros for states that are `None`."""
+        x = input_tensors[self.states]
+        x.move(self.xp)
+        self.batch_size = x.value.shape[0]
         for i in range(self.states):
             if input_tensors[i] is None:
-                zeros = self.xp.zeros((x.shape[0], self.hidden_size), dtype=x.dtype)
+                zeros = self.xp.zeros((self.batch_size, self.hidden_size), dtype=x.value.dtype)
                 input_tensors[i] = Tensor.of(zeros, self.xp)
-        super().register(input_tensors)
-
-    def backward(self) -> None:
-        """Do nothing: what it is made of is on the tape."""
+        self.register(input_tensors)
+        self.check(input_tensors)
+        return input_tensors
