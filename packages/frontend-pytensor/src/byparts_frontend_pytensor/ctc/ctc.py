@@ -29,7 +29,11 @@ class SoftmaxCTCLoss(Loss):
     blank_index = 0
     names: ClassVar[tuple[str, str]] = ("ln_alpha", "ln_beta")
     # How probabilities are kept: their sum and product, one of them, nothing and certainty.
-    sum, product, kept = staticmethod(np.logaddexp), staticmethod(np.add), staticmethod(functions.eln)
+    sum, product, kept = (
+        staticmethod(np.logaddexp),
+        staticmethod(np.add),
+        staticmethod(functions.eln),
+    )
     nothing, certain = -np.inf, 0.0
 
     def forward(self, input_tensors: Any) -> list[Tensor]:
@@ -66,7 +70,9 @@ class SoftmaxCTCLoss(Loss):
         alpha, beta = np.full(y.shape, self.nothing), np.full(y.shape, self.nothing)
         alpha[0, :2], beta[-1, -2:] = y[0, :2], self.certain
         for t in range(1, len(y)):
-            ways = self._ways(alpha[t - 1], np.where(passes, self._moved(alpha[t - 1], 2), self.nothing), 1)
+            ways = self._ways(
+                alpha[t - 1], np.where(passes, self._moved(alpha[t - 1], 2), self.nothing), 1
+            )
             alpha[t] = self.product(ways, y[t])
         for t in range(len(y) - 2, -1, -1):
             after = self.product(beta[t + 1], y[t + 1])
@@ -100,6 +106,9 @@ class SoftmaxCTCLoss(Loss):
         """A node for each frame and label."""
         rows = zip(self.alpha, self.beta, strict=True)
         return [
-            [SimpleNamespace(**dict(zip(self.names, pair, strict=True))) for pair in zip(a, b, strict=True)]
+            [
+                SimpleNamespace(**dict(zip(self.names, pair, strict=True)))
+                for pair in zip(a, b, strict=True)
+            ]
             for a, b in rows
         ]

@@ -28,9 +28,7 @@ class Linear(Graph):
 class MLP(Graph):
     """Affine, sigmoid, affine and softmax; options go to `Graph`."""
 
-    def __init__(
-        self, input_size: int, hidden_size: int, output_size: int, **options: Any
-    ) -> None:
+    def __init__(self, input_size: int, hidden_size: int, output_size: int, **options: Any) -> None:
         super().__init__("mlp", **options)
         self.affine1 = self.get_operation("Affine", [input_size, hidden_size])
         self.sigmoid = self.get_operation("Sigmoid")

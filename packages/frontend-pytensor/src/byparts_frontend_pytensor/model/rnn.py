@@ -20,9 +20,7 @@ class Reader(Graph):
 
     layer: ClassVar[str] = "RNN"
 
-    def __init__(
-        self, vocab_size: int, input_size: int, hidden_size: int, **options: Any
-    ) -> None:
+    def __init__(self, vocab_size: int, input_size: int, hidden_size: int, **options: Any) -> None:
         super().__init__(self.layer, **options)
         self.vocab_size = self.output_size = vocab_size
         self.word_dim = self.input_size = input_size

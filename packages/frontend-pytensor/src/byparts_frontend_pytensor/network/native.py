@@ -43,9 +43,7 @@ class Native(Function):
         graph = copy(operation.graph)
         if graph is not None:
             graph.forward_ops = []  # a tape that nobody reads
-        tensors = [
-            Tensor.of(np.array(x)) if x.dtype.kind == "f" else LongTensor(x) for x in arrays
-        ]
+        tensors = [Tensor.of(np.array(x)) if x.dtype.kind == "f" else LongTensor(x) for x in arrays]
         *inputs, target = tensors if self.is_loss else [*tensors, None]
         count = len(inputs) - len(self.parameters)
         kept = dict(zip(self.parameters, inputs[count:], strict=True))

@@ -175,9 +175,7 @@ def _loss(method: Callable[..., Any]) -> Callable[..., Any]:
         if self.__dict__.get("inside"):
             return method(self, target, *options)
         if self.input_tensors is None:
-            raise GraphError(
-                f"{self.name}: loss before forward; call forward(input_tensors) first"
-            )
+            raise GraphError(f"{self.name}: loss before forward; call forward(input_tensors) first")
         if not self.any_array and is_traced(self.input_tensors):
             return run_native(self, self.input_tensors, target)
         # Several uses are given their targets in the order of their forwards.

@@ -33,10 +33,8 @@ class Optimizer:
 
     def step(self) -> None:
         """Change each tensor that has a gradient, once."""
-        known = self.parameter.tensor_dict.values()
-        for tensor in [*known, *self.parameter.temp_tensors]:
-            if tensor.trainable and tensor.has_grad:
-                self.change(tensor)
+        for tensor in self.parameter.changed():
+            self.change(tensor)
 
     def zero_grad(self) -> None:
         """Clear all gradients, and forget which rows were used."""

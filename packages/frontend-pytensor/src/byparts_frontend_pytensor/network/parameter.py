@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -23,59 +23,48 @@ class Parameter:
     Attributes:
         tensor_dict: name -> tensor.
         embeddings: name -> the rows of a matrix, a tensor each.
-        temp_tensors: rows that this pass has used; an optimizer updates these alone.
+        temp_tensors: rows that this pass has used; an optimizer changes these alone.
     """
 
     def __init__(self, xp: Any = np, dtype: Any = np.float64) -> None:
         self.xp, self.dtype = xp, dtype
-        self.tensor_dict: dict[str, Tensor] = {}
+        self.tensor_dict: dict[str, Any] = {}
         self.embeddings: dict[str, Rows] = {}
         self.temp_tensors: list[Any] = []
 
     @property
-    def variable_dict(self) -> dict[str, Tensor]:
+    def variable_dict(self) -> dict[str, Any]:
         """`tensor_dict`, by its name of 2018."""
         return self.tensor_dict
 
-    def get_tensor(self, name: str, shape: Sequence[int]) -> Tensor:
+    def get_tensor(self, name: str, shape: Sequence[int], kind: type[Tensor] = Tensor) -> Any:
         """The tensor of this name; a new one is N(0, 1) / sqrt(shape[0]).
 
         Raises:
             ShapeError: it is there, with another shape.
         """
-        return self._get(name, shape, Tensor)
-
-    def get_embedding(self, name: str, shape: Sequence[int]) -> Rows:
-        """The rows of a matrix, as tensors of shape (1, width) that share its memory.
-
-        Args:
-            name: of the matrix.
-            shape: (words, width).
-        """
-        if len(shape) != 2:
-            raise ShapeError(f"embedding {name!r} of shape {tuple(shape)}; it is (words, width)")
-        table: Any = self._get(name, shape, Table)
-        return self.embeddings.setdefault(name, Rows(table))
-
-    def _get(self, name: str, shape: Sequence[int], kind: type[Tensor]) -> Tensor:
         tensor = self.tensor_dict.get(name)
         if tensor is None:
             start = np.random.standard_normal(tuple(shape)) / np.sqrt(shape[0])
             tensor = self.tensor_dict[name] = kind(start, name, self.dtype)
             tensor.move(self.xp)
-        elif tuple(tensor.value.shape) != tuple(shape):
+        if tuple(tensor.value.shape) != tuple(shape):
             raise ShapeError(
                 f"parameter {name!r} has shape {tuple(tensor.value.shape)}, and was asked for with "
                 f"{tuple(shape)}; give one of the operations another name"
             )
-        elif type(tensor) is not kind and kind is Table:  # read from a file, which has arrays
-            trainable, value = tensor.trainable, tensor.value
-            tensor = self.tensor_dict[name] = Table(value, name, self.dtype, trainable)
         return tensor
 
+    def get_embedding(self, name: str, shape: Sequence[int]) -> Rows:
+        """The rows of a matrix (words, width), as tensors (1, width) that share its memory."""
+        table = self.get_tensor(name, shape, Table)
+        if type(table) is Tensor:  # of a file
+            table = self.tensor_dict[name] = Table(table.value, name, None, table.trainable)
+        return self.embeddings.setdefault(name, Rows(table))
+
     def add_temp_tensor(self, temp_tensor: Any) -> None:
-        """Let the optimizer update a tensor after this pass; once, however often it is added."""
-        if not any(t is temp_tensor for t in self.temp_tensors):
+        """Let the optimizer change a tensor after this pass; once, however often it is added."""
+        if not any([t is temp_tensor for t in self.temp_tensors]):
             self.temp_tensors.append(temp_tensor)
 
     def clear_temp_tensor(self) -> None:
@@ -87,30 +76,31 @@ class Parameter:
         for tensor in [*self.tensor_dict.values(), *self.temp_tensors]:
             tensor.clear_grad()
 
+    def changed(self) -> list[Any]:
+        """The trainable tensors that have a gradient, each once."""
+        rows = [t for t in self.temp_tensors if not (isinstance(t, Row) and t.table.has_grad)]
+        return [t for t in [*self.tensor_dict.values(), *rows] if t.trainable and t.has_grad]
+
     get_variable = get_tensor  # names of 2018
-    add_temp_variable = add_temp_tensor
-    clear_temp_variable = clear_temp_tensor
+    add_temp_variable, clear_temp_variable = add_temp_tensor, clear_temp_tensor
 
 
 class Table(Tensor):
-    """A matrix whose gradient is kept by rows, until somebody asks for all of it."""
+    """A matrix whose gradient is kept by rows until all of it is read; then rows are views of it."""
 
-    rows: dict[int, Row]
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        self.rows = {}
-        super().__init__(*args, **options)
+    def __init__(self, *args: Any) -> None:
+        self.rows: dict[int, Row] = {}
+        super().__init__(*args)
 
     @property
     def grad(self) -> Any:
-        """The gradient of the whole matrix; from then on the rows are views of it."""
-        if self._grad is None:
-            self._grad = self.xp.zeros_like(self._value)
-            for row in self.rows.values():
-                if row.own is not None:
-                    self._grad = _added(self._grad, row.number, row.own)
-                    row.own = None
-        return self._grad
+        """The gradient of the whole matrix."""
+        rows = [] if self.has_grad else [r for r in self.rows.values() if r.own is not None]
+        grad = Tensor.grad.fget(self)  # type: ignore[attr-defined]  # the property of Tensor
+        for row in rows:
+            row.add_grad(row.own)
+            row.own = None
+        return self._grad if rows else grad
 
     @grad.setter
     def grad(self, new: Any) -> None:
@@ -119,85 +109,63 @@ class Table(Tensor):
 
     def clear_grad(self) -> None:
         """Set the gradient to zero, rows and all."""
-        self._grad = None
+        super().clear_grad()
         for row in self.rows.values():
             row.own = None
 
 
 class Row(Tensor):
-    """A row of a matrix: its value is a view, its gradient is kept here or in the matrix."""
+    """A row of a matrix: its value is a view, its gradient is its own or a view of the matrix's."""
 
     def __init__(self, table: Table, number: int) -> None:
         self.name, self.trainable, self.xp = f"{table.name}[{number}]", True, table.xp
-        self.table, self.number, self.late = table, number, None
-        self.own: Any = None
+        self.table, self.at, self.own = table, slice(number, number + 1), None
 
     @property
     def _value(self) -> Any:  # type: ignore[override]  # a field of Tensor
-        return self.table.value[self.number : self.number + 1]
+        return self.table.value[self.at]
 
     @_value.setter
     def _value(self, new: Any) -> None:
-        table = self.table
-        if isinstance(table.value, Value):  # arrays that never change
-            at: Any = table.value.at  # type: ignore[attr-defined]  # of eager's arrays
-            table.value = at[self.number : self.number + 1].set(new)
-        else:
-            table.value[self.number : self.number + 1] = new
+        self.table._value = _set(self.table.value, self.at, new)
 
     @property
     def _grad(self) -> Any:  # type: ignore[override]  # a field of Tensor
-        whole = self.table._grad
-        return self.own if whole is None else whole[self.number : self.number + 1]
+        return self.own if self.table._grad is None else self.table._grad[self.at]
 
     @_grad.setter
     def _grad(self, new: Any) -> None:
         if self.table._grad is None:
             self.own = new
         else:
-            more = (0.0 if new is None else new) - self._grad
-            self.table._grad = _added(self.table._grad, self.number, more)
-
-    @property
-    def has_grad(self) -> bool:
-        """Whether the row has a gradient that is not part of the matrix's."""
-        return self.own is not None
+            zero = self._value * 0 if new is None else new
+            self.table._grad = _set(self.table._grad, self.at, zero)
 
 
-def _added(matrix: Any, number: int, row: Any) -> Any:
+def _set(matrix: Any, rows: slice, new: Any) -> Any:
+    """The matrix with other rows: itself, or a new array where arrays never change."""
     if isinstance(matrix, Value):
-        at: Any = matrix.at  # type: ignore[attr-defined]  # of eager's arrays
-        return at[number : number + 1].add(row)
-    matrix[number : number + 1] += row
+        return matrix.at[rows].set(new)  # type: ignore[attr-defined]  # of eager's arrays
+    matrix[rows] = new
     return matrix
 
 
-class Rows(Sequence[Row]):
-    """The rows of a matrix as a sequence of tensors, made when they are first asked for."""
+class Rows(Sequence[Any]):
+    """The rows of a matrix as tensors, made when they are first asked for."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Any) -> None:
         self.table = table
 
-    @overload
-    def __getitem__(self, number: int) -> Row: ...
-    @overload
-    def __getitem__(self, number: slice) -> list[Row]: ...
-    def __getitem__(self, number: int | slice) -> Row | list[Row]:
-        if isinstance(number, slice):
-            return [self[i] for i in range(*number.indices(len(self)))]
-        number = int(number)
-        if not -len(self) <= number < len(self):
-            raise IndexError(f"{self.table.name}: row {number} of {len(self)}")
-        number %= len(self)
+    def __getitem__(self, number: Any) -> Any:
+        number = range(len(self))[number]  # an IndexError, or a range of a slice
+        if isinstance(number, range):
+            return [self[i] for i in number]
         if number not in self.table.rows:
             self.table.rows[number] = Row(self.table, number)
         return self.table.rows[number]
 
     def __len__(self) -> int:
         return int(self.table.value.shape[0])
-
-    def __iter__(self) -> Iterator[Row]:
-        return (self[i] for i in range(len(self)))
 
 
 def write_parameter(parameter: Parameter, path: str | Path) -> None:
@@ -206,17 +174,16 @@ def write_parameter(parameter: Parameter, path: str | Path) -> None:
         np.savez(file, **{k: np.asarray(t.value) for k, t in parameter.tensor_dict.items()})
 
 
-def read_parameter(path: str | Path, xp: Any = np) -> Parameter:
+def read_parameter(path: str | Path) -> Parameter:
     """Read the values that `write_parameter` wrote.
 
     Raises:
         ArgumentError: the file is no .npz of arrays.
     """
-    parameter = Parameter(xp)
+    parameter = Parameter()
     try:
         with np.load(Path(path), allow_pickle=False) as file:
-            for name in file.files:
-                parameter.tensor_dict[name] = Tensor(file[name], name)
+            parameter.tensor_dict.update({name: Tensor(file[name], name) for name in file.files})
     except (ValueError, AttributeError, TypeError) as error:
         raise ArgumentError(
             f"{path}: no .npz file of arrays ({error}); pytensor's files are pickles, which are "

@@ -56,7 +56,9 @@ class Formula(Operation):
     def backward(self) -> None:
         values = [t.value for t in self.tensors]
         y = self.output_tensor
-        for tensor, grad in zip(self.tensors, self.gradients(y.grad, y.value, *values), strict=True):
+        for tensor, grad in zip(
+            self.tensors, self.gradients(y.grad, y.value, *values), strict=True
+        ):
             tensor.add_grad(grad)
 
     def sizes(self, *keys: str) -> Any:
@@ -87,5 +89,3 @@ class Formula(Operation):
         if isinstance(start, float):
             self.b.value = self.b.value * 0 + start
         return (self.b,)
-
-

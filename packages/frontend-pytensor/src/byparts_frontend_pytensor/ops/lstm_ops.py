@@ -30,7 +30,10 @@ class LSTMCell(Cell):
         new = xp.tanh(new)
         cell = forget * c.value + take * new
         self.values = (forget, take, out, new, xp.tanh(cell))
-        self.cell_state, self.hidden_state = Tensor.of(cell, xp), Tensor.of(out * self.values[4], xp)
+        self.cell_state, self.hidden_state = (
+            Tensor.of(cell, xp),
+            Tensor.of(out * self.values[4], xp),
+        )
         return self.hidden_state, self.cell_state
 
     def backward(self) -> None:

@@ -33,7 +33,9 @@ class RNNAffine(Formula):
         self.register(input_tensors)
         self.check(input_tensors)
         self.add_tensor = self.output_tensor = Tensor.of(self.sum(*input_tensors), self.xp)
-        return self.add_tensor if self.nonlinear is None else self.nonlinear.forward(self.add_tensor)
+        return (
+            self.add_tensor if self.nonlinear is None else self.nonlinear.forward(self.add_tensor)
+        )
 
     def sum(self, h: Tensor, x: Tensor) -> Any:
         """The array h U + x W + b."""

@@ -101,7 +101,9 @@ class Vocabulary:
         self.words, self.word_id = [], {}
         for word in [*self.key_words, *ranked]:
             full = self.max_vocab_size is not None and len(self.words) >= self.max_vocab_size
-            if word in self.word_id or (word not in self.key_words and (full or word in self.stop_words)):
+            if word in self.word_id or (
+                word not in self.key_words and (full or word in self.stop_words)
+            ):
                 continue
             self._append(word)
 
