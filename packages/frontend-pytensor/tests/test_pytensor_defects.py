@@ -206,11 +206,25 @@ WRONG: list[tuple[str, Any, Any, Any, type[Exception], str]] = [
     ("Affine", [3, 2], Tensor([[1.0, 2.0]]), None, ShapeError, r"\(1, 2\); it takes \(n, 3\)"),
     ("Affine", None, None, None, ArgumentError, "argument None; make it with graph.get_operation"),
     ("Afine", None, None, None, GraphError, "no Operation is called 'Afine'; did you mean Affine"),
-    ("Add", None, [Tensor([1.0]), Tensor([1, 2])], None, ShapeError, r"\(1,\) and \(2,\); it takes"),
+    (
+        "Add",
+        None,
+        [Tensor([1.0]), Tensor([1, 2])],
+        None,
+        ShapeError,
+        r"\(1,\) and \(2,\); it takes",
+    ),
     ("Matmul", None, [Tensor([[1.0]]), Tensor([[1.0], [2]])], None, ShapeError, "takes .m, k. and"),
     ("Embedding", [5, 2], [LongTensor([5])], None, ArgumentError, "word 5; there are words 0 to 4"),
     ("Embedding", [5, 2], [Tensor([1.5])], None, ArgumentError, "1.5 is no integer"),
-    ("SoftmaxLoss", None, Tensor([[1.0, 2.0]]), [2], ArgumentError, "label 2; there are classes 0 to 1"),
+    (
+        "SoftmaxLoss",
+        None,
+        Tensor([[1.0, 2.0]]),
+        [2],
+        ArgumentError,
+        "label 2; there are classes 0 to 1",
+    ),
     ("SoftmaxLoss", None, Tensor([[1.0, 2.0]]), [0.5], ArgumentError, "labels: 0.5 is no integer"),
     ("SoftmaxLoss", None, Tensor([[1.0, 2.0]]), [0, 1], ShapeError, "one label for each row"),
     ("SquareLoss", None, Tensor([[1.0]]), Tensor([1.0]), ShapeError, r"\(1,\) for an input of"),
@@ -222,11 +236,14 @@ def test_mistakes_are_said(
     kind: str, argument: Any, given: Any, target: Any, error: type[Exception], match: str
 ) -> None:
     """What was wrong, with its numbers."""
-    graph = Graph()
-    with pytest.raises(error, match=match):
-        operation = graph.get_operation(kind, argument)
+
+    def run() -> None:
+        operation = Graph().get_operation(kind, argument)
         operation.forward(given)
         operation.loss(target)
+
+    with pytest.raises(error, match=match):
+        run()
 
 
 def test_what_comes_too_early_is_said() -> None:
@@ -298,7 +315,9 @@ def test_names_of_2018_and_of_programs() -> None:
     assert pytensor.Variable is Tensor and pytensor.LongVariable is LongTensor
     parameter = Parameter()
     assert parameter.get_variable("w", (2,)) is parameter.variable_dict["w"]
-    assert str(Tensor([1.0], "hello")) == "Tensor {name: hello}\n- value    : [1.]\n- gradient : [0.]"
+    assert (
+        str(Tensor([1.0], "hello")) == "Tensor {name: hello}\n- value    : [1.]\n- gradient : [0.]"
+    )
     names: dict[str, Any] = {}
     exec("from byparts_frontend_pytensor.network.trainer import *", names)
     exec("from byparts_frontend_pytensor.test.common import *", names)

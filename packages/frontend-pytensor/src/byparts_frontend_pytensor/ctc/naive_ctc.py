@@ -14,12 +14,9 @@ class SoftmaxNaiveCTCLoss(SoftmaxCTCLoss):
     """`SoftmaxCTCLoss` in linear space; nodes of the lattice have `alpha` and `beta`."""
 
     names = ("alpha", "beta")
-    sum, product, kept = staticmethod(np.add), staticmethod(np.multiply), staticmethod(np.array)
-    nothing, certain = 0.0, 1.0
+    ring = (np.add, np.multiply, np.array, 0.0, 1.0)
 
-    def _loss(self) -> Any:
-        self.prob = self.ln_prob
-        return -np.log(self.prob)
-
-    def _shares(self) -> Any:
-        return self.alpha * self.beta / self.prob
+    def finish(self, prob: Any) -> Any:
+        """The loss for the probability, and the share of each node in it."""
+        self.prob, self.shares = prob, self.alpha * self.beta / prob
+        return -np.log(prob)

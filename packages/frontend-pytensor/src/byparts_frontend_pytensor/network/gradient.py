@@ -9,7 +9,7 @@ import numpy as np
 
 
 def differences(value: Any, loss: Callable[[], Any], h: float = 1e-4) -> Any:
-    """(loss(x + h) - loss(x - h)) / 2h for each element x of an array, which is written in place."""
+    """Central differences of a loss by each element of an array, which is written in place."""
     numeric = np.zeros(value.shape)
     for i in np.ndindex(value.shape):
         before = value[i]

@@ -40,12 +40,12 @@ class Late:
             self.settle()
 
     def gradients(self, weight: Any, x: Any, dy: Any, tensor: Any, bias: Any) -> None:
-        """Leave the gradients of a weight, of a bias and of the tensor of x, unless it is `None`."""
+        """Leave the gradients of a weight, and of a bias and the tensor of x if there are such."""
         self._hold(*[t for t in (weight, bias, tensor) if t is not None])
         rows = self._grads.setdefault(id(weight), (weight, bias, []))[2]
         rows.append((x, dy, tensor))
 
-    def function(self, function: Any, x: Any, y: Any) -> None:
+    def then(self, function: Any, x: Any, y: Any) -> None:
         """Leave y = function(x) for an x that waits itself."""
         self._hold(y)
         self._functions.append((function, x, y))
@@ -75,17 +75,17 @@ class Late:
         for function, x, y in functions:
             y._value = function(x._value)
         for weight, bias, entries in grads.values():
-            xs, dys, tensors = zip(*entries, strict=True)
-            x, dy = np.concatenate(xs), np.concatenate(dys)
+            parts = [*zip(*entries, strict=True)]
+            x, dy = np.concatenate(parts[0]), np.concatenate(parts[1])
             spare, weight.spare = weight.spare, None
             weight.add_grad(np.matmul(x.T, dy, out=spare))
             if bias is not None:
                 bias.add_grad(dy.sum(0))
-            if tensors[0] is not None:
-                parts = _split(dy @ weight._value.T, dys)
-                for tensor, part in zip(tensors, parts, strict=True):
-                    tensor.add_grad(part)
+            if parts[2][0] is not None:
+                dxs = _split(dy @ weight._value.T, parts[1])
+                for tensor, dx in zip(parts[2], dxs, strict=True):
+                    tensor.add_grad(dx)
 
 
-def _split(rows: Any, parts: list[Any]) -> list[Any]:
+def _split(rows: Any, parts: Any) -> list[Any]:
     return np.split(rows, np.cumsum([len(part) for part in parts])[:-1])

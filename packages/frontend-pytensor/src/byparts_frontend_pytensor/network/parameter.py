@@ -86,7 +86,7 @@ class Parameter:
 
 
 class Table(Tensor):
-    """A matrix whose gradient is kept by rows until all of it is read; then rows are views of it."""
+    """A matrix whose gradient is kept by rows, until all of it is read; then rows are views."""
 
     def __init__(self, *args: Any) -> None:
         self.rows: dict[int, Row] = {}
@@ -122,7 +122,7 @@ class Row(Tensor):
         self.table, self.at, self.own = table, slice(number, number + 1), None
 
     @property
-    def _value(self) -> Any:  # type: ignore[override]  # a field of Tensor
+    def _value(self) -> Any:
         return self.table.value[self.at]
 
     @_value.setter
@@ -130,7 +130,7 @@ class Row(Tensor):
         self.table._value = _set(self.table.value, self.at, new)
 
     @property
-    def _grad(self) -> Any:  # type: ignore[override]  # a field of Tensor
+    def _grad(self) -> Any:
         return self.own if self.table._grad is None else self.table._grad[self.at]
 
     @_grad.setter
@@ -171,7 +171,8 @@ class Rows(Sequence[Any]):
 def write_parameter(parameter: Parameter, path: str | Path) -> None:
     """Write the values to an .npz file: arrays by name, no pickles."""
     with Path(path).open("wb") as file:
-        np.savez(file, **{k: np.asarray(t.value) for k, t in parameter.tensor_dict.items()})
+        arrays: Any = {name: np.asarray(t.value) for name, t in parameter.tensor_dict.items()}
+        np.savez(file, **arrays)
 
 
 def read_parameter(path: str | Path) -> Parameter:

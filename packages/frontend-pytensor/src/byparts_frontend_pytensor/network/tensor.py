@@ -26,6 +26,7 @@ class Tensor:
         grad: the first gradient, of the shape of the value; zeros by default.
     """
 
+    _value: Any
     late: Any = None  # products in which the tensor may take part: `Late`
     spare: Any = None  # memory for the next gradient, where that is large
     xp: Any = np  # the array module of the value

@@ -24,7 +24,7 @@ class Embedding(Formula):
         self.embedding_tensors = self.graph.parameter.get_embedding(self.name, shape)
         self.embedding_tensors.table.trainable = self.trainable
 
-    def forward(self, input_tensors: Any) -> Tensor:
+    def forward(self, input_tensors: Any) -> Any:
         """The row of the id in a list of one `LongTensor`, as a tensor of shape (1, width).
 
         Several ids give several rows, copied.

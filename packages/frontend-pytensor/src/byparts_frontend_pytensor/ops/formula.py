@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,9 @@ class Formula(Operation):
     """
 
     any_array = True
-    takes: ClassVar[str] = "one tensor"
+    takes: str = "one tensor"
+    input_size: int
+    hidden_size: int
     weights: tuple[Tensor, ...] = ()
     tensors: list[Tensor]
 

@@ -40,7 +40,7 @@ class SoftmaxLoss(Formula, Loss):
             return super().forward(input_tensors)
         self.register(input_tensors)
         self.output_tensor = Tensor.of(None)
-        late.function(partial(functions.softmax, xp=self.xp), input_tensors, self.output_tensor)
+        late.then(partial(functions.softmax, xp=self.xp), input_tensors, self.output_tensor)
         return self.output_tensor
 
     def loss(self, target_tensor: Any) -> Any:
@@ -68,9 +68,12 @@ class SoftmaxLoss(Formula, Loss):
 
     def backward(self) -> None:
         """Add (softmax - one at the label) * log2 e."""
-        xp, grad = self.xp, self.output_tensor.value * functions.LOG2_E
+        xp: Any = self.xp
+        grad: Any = self.output_tensor.value * functions.LOG2_E
         if isinstance(grad, Value):  # an array that never changes
-            ones = xp.arange(grad.shape[1]) == xp.expand_dims(self.labels, axis=1)
+            ones = xp.arange(self.output_tensor.value.shape[1]) == xp.expand_dims(
+                self.labels, axis=1
+            )
             grad = xp.where(ones, grad - functions.LOG2_E, grad)
         else:
             grad[xp.arange(self.batch_size), self.labels] -= functions.LOG2_E

@@ -12,7 +12,7 @@ from byparts_frontend_pytensor.ops.rnn_util_ops import Cell
 
 
 class LSTMCell(Cell):
-    """(h', c') of [h, c, x]; the forget gate's bias starts at 1, so that memory is kept at first."""
+    """(h', c') of [h, c, x]; the forget gate's bias starts at 1, so that it keeps at first."""
 
     states = 2
 

@@ -43,7 +43,8 @@ class RNNAffine(Formula):
         return y if self.b is None else y + self.b.value
 
     def backward(self) -> None:
-        self.spread(*self.input_tensors, self.add_tensor.grad)
+        h, x = self.input_tensors
+        self.spread(h, x, self.add_tensor.grad)
 
     def spread(self, h: Tensor, x: Tensor, dy: Any) -> None:
         """Add to the gradients of h, x and the parameters, for the gradient of the sum."""
