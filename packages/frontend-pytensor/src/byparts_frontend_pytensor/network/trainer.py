@@ -13,10 +13,9 @@ from byparts_frontend_pytensor.network.tensor import Tensor
 
 
 class Trainer:
-    """SGD with lr 0.01, one row a step.
+    """SGD with lr 0.01, one row a step, of a model with `forward`, `loss` and `backward`.
 
-    Args:
-        model: has `forward(tensor)`, `loss(tensor)` and a graph: itself, or as `model.graph`.
+    The model is a graph, or has one as `model.graph`, or has a `parameter` and no tape.
     """
 
     def __init__(self, model: Any) -> None:
@@ -26,28 +25,30 @@ class Trainer:
     def train(
         self, x_train: Any, y_train: Any, x_test: Any = None, y_test: Any = None, epoch: int = 40
     ) -> None:
-        """Train, and print the loss of each epoch and the accuracy on the test rows.
-
-        Args:
-            x_train: rows.
-            y_train: a label for each, integers or floats.
-            x_test: rows to test with.
-            y_test: their labels.
-            epoch: how many times all rows are shown.
-        """
+        """Show the rows `epoch` times; print each epoch's loss, and the accuracy of a test."""
         for number in range(epoch):
-            self.graph.train()
-            loss = 0.0
-            for x, y in zip(x_train, y_train, strict=True):
-                self.model.forward(Tensor([x]))
-                loss += self.model.loss(Tensor([y]))
-                self.graph.backward()
-                self.optimizer.update()
+            self._mode("train")
+            loss = sum([self.step(x, y) for x, y in zip(x_train, y_train, strict=True)])
             tested = "" if x_test is None else f", acc {self.test(x_test, y_test)}"
             print(f"\repoch {number}: loss {loss}{tested}", end="")
 
+    def step(self, x: Any, y: Any) -> Any:
+        """Learn a row; its loss."""
+        return self.learn(Tensor([x]), Tensor([y]))
+
+    def learn(self, inputs: Any, targets: Any) -> Any:
+        """Learn what `forward` and `loss` take; the loss."""
+        self.model.forward(inputs)
+        loss = self.model.loss(targets)
+        self.graph.backward()
+        self.optimizer.update()
+        return loss
+
     def test(self, x_test: Any, y_test: Any) -> float:
         """The share of rows whose most probable class is their label."""
-        self.graph.eval()
+        self._mode("eval")
         best = [np.argmax(self.model.forward(Tensor([x])).value[0]) for x in x_test]
         return float(np.mean([int(y) == b for b, y in zip(best, y_test, strict=True)]))
+
+    def _mode(self, name: str) -> None:
+        getattr(self.graph, name, lambda: None)()  # a model without a tape has no modes

@@ -1,0 +1,1 @@
+"""Trainers that the tutorials import."""
