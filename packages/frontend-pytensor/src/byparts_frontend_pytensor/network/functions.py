@@ -43,6 +43,9 @@ def relu_grad(x: Any) -> Any:
 
 def softmax(x: Any, xp: Any = np) -> Any:
     """e^x / sum e^x along the last axis, of a matrix or one row."""
+    if xp is np:  # methods take half the time of functions
+        y = np.exp(x - x.max(-1, keepdims=True))
+        return y / y.sum(-1, keepdims=True)
     most = getattr(xp, "amax", None) or xp.max  # torch's max along an axis is a pair
     y = xp.exp(x - most(x, axis=-1, keepdims=True))
     return y / xp.sum(y, axis=-1, keepdims=True)
@@ -50,12 +53,12 @@ def softmax(x: Any, xp: Any = np) -> Any:
 
 def mean_squared_error(y: Any, t: Any, xp: Any = np) -> Any:
     """Half the sum of squares of y - t."""
-    return 0.5 * xp.sum((y - t) * (y - t))
+    return 0.5 * total((y - t) * (y - t), xp)
 
 
 def cross_entropy_error(y: Any, t: Any, xp: Any = np) -> Any:
     """-sum log2 of the probabilities y [n, classes] of the right classes t [n], in bits."""
-    return -xp.sum(xp.log2(y[xp.arange(y.shape[0]), t]))
+    return -total(xp.log2(y[xp.arange(y.shape[0]), t]), xp)
 
 
 def softmax_loss(X: Any, t: Any) -> Any:  # noqa: N803 - the name of the original
@@ -72,3 +75,8 @@ def eln(x: Any) -> Any:
 def concat(arrays: Any, axis: int, xp: Any = np) -> Any:
     """Arrays one after the other along an axis."""
     return (getattr(xp, "concat", None) or xp.concatenate)(arrays, axis=axis)
+
+
+def total(x: Any, xp: Any = np, axis: int | None = None) -> Any:
+    """The sum along an axis; NumPy's method takes half the time of its function."""
+    return x.sum(axis) if xp is np else xp.sum(x, axis=axis)

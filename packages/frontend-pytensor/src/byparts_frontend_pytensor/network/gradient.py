@@ -21,13 +21,8 @@ def differences(value: Any, loss: Callable[[], Any], h: float = 1e-4) -> Any:
     return numeric
 
 
-def gradient_generator(
-    model: Any, input_tensors: Any, target_tensor: Any
-) -> Iterator[tuple[str, Any, Any]]:
-    """(name, central differences, gradient) of each parameter of a model.
-
-    The differences need parameters of float64, as they are by default.
-    """
+def gradient_generator(model: Any, input_tensors: Any, target_tensor: Any) -> Iterator[Any]:
+    """(name, central differences, gradient) of each parameter; they have to be of float64."""
     graph = getattr(model, "graph", model)
 
     def loss() -> Any:
@@ -51,30 +46,24 @@ def numerical_gradient_check(
     Returns:
         name -> the sum of the absolute differences, which match below 0.001.
     """
-    errors = {}
-    for name, numeric, grad in gradient_generator(model, input_tensors, target_tensor):
-        errors[name] = float(np.abs(numeric - grad).sum())
-        _report(name, errors[name], numeric, grad)
-    return errors
+    checks = gradient_generator(model, input_tensors, target_tensor)
+    return {name: _report(name, numeric, grad) for name, numeric, grad in checks}
 
 
 def validate_variable_gradient(
     ops: Any, input_variables: Any, labels: Any, variable: Any, name: str = "variable"
 ) -> float:
-    """The same for one input of a loss that has run `backward`."""
+    """Print and return the same for one input of a loss that has run `backward`."""
 
     def loss() -> Any:
         ops.forward(input_variables)
         return ops.loss(labels)
 
-    numeric = differences(variable.value, loss)
-    error = float(np.abs(numeric - variable.grad).sum())
-    _report(name, error, numeric, variable.grad)
+    return _report(name, differences(variable.value, loss), variable.grad)
+
+
+def _report(name: str, numeric: Any, grad: Any) -> float:
+    error = float(np.abs(numeric - grad).sum())
+    wrong = f"{name}  NOT MATCH !\nAuto grad\n {grad}\nNumerical grad\n {numeric}"
+    print(f"{name}  match" if error < 0.001 else wrong)
     return error
-
-
-def _report(name: str, error: float, numeric: Any, grad: Any) -> None:
-    if error < 0.001:
-        print(name, " match")
-    else:
-        print(f"{name}  NOT MATCH !\nAuto grad\n {grad}\nNumerical grad\n {numeric}")

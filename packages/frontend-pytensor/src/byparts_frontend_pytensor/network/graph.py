@@ -27,12 +27,9 @@ class Graph:
         dtype: of the parameters.
 
     Attributes:
-        name: as above.
-        train_state: whether operations go on the tape.
-        recording: whether it is being recorded as a graph of byparts.
+        train_state, recording: whether operations go on the tape; whether it is being recorded.
         forward_ops: the tape: uses of operations, in the order they ran.
-        parameter: the trained tensors.
-        optimizer: an SGD with lr 0.01, for programs that have no other.
+        parameter, optimizer: the trained tensors, and an SGD with lr 0.01 for them.
         ops_index: how many operations of each type were made.
         late: products that are computed together.
     """
@@ -96,15 +93,15 @@ class Graph:
 
     def register(self, ops: Any) -> None:
         """Put a use of an operation on the tape."""
-        if self.registers:
+        if self.train_state or self.recording:
             use = Use(ops)
-            ops.__dict__.setdefault("uses", []).append(use)
+            ops.uses = [*ops.uses, use]
             self.forward_ops.append(use)
 
     def clear(self) -> None:
         """Empty the tape."""
         for use in self.forward_ops:
-            use.op.__dict__["uses"] = []
+            use.op.uses = ()
         self.forward_ops = []
 
     def backward(self) -> None:

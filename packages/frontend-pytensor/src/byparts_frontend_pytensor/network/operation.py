@@ -7,7 +7,8 @@
             return self.output_tensor
 
         def backward(self):
-            self.input_tensors.grad += self.output_tensor.grad * (1 + np.sin(...))
+            x, y = self.input_tensors, self.output_tensor
+            x.grad += y.grad * (1 + np.sin(2 * x.value))
 
 `forward` keeps on `self` what `backward` needs.  An instance may be used several times in a pass:
 each use has the attributes that its `forward` left.
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dis import get_instructions
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,6 +30,7 @@ from byparts_frontend_pytensor.network.tensor import *  # noqa: F403
 from byparts_graph_ir import GraphError
 
 OPERATIONS: dict[str, type[Operation]] = {}  # by the name of the class, for `get_operation`
+_PACKAGE = __name__.split(".")[0]
 
 
 class Operation:
@@ -45,6 +47,8 @@ class Operation:
     any_array: ClassVar[bool] = False
     input_tensors: Any = None
     output_tensor: Any = None
+    uses: Any = ()  # of this pass
+    inside = False  # one of its methods, so that a call of another is one by `super()`
 
     def __init__(
         self, name: str = "", arguments: Any = None, graph: Any = None, *, argument: Any = None
@@ -54,14 +58,14 @@ class Operation:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        own, package = cls.__dict__, __name__.split(".")[0]
-        if "forward" in own and "any_array" not in own and not cls.__module__.startswith(package):
+        own, ours = cls.__dict__, cls.__module__.startswith(_PACKAGE)
+        if "forward" in own and "any_array" not in own and not ours:
             cls.any_array = _is_empty(own.get("backward"))  # it is made of other operations
         for name, wrap in (("forward", _forward), ("backward", _backward), ("loss", _loss)):
             if name in own:
                 setattr(cls, name, wrap(own[name]))
         known = OPERATIONS.get(cls.__name__)
-        if known is None or not known.__module__.startswith(package):
+        if known is None or not known.__module__.startswith(_PACKAGE):
             OPERATIONS[cls.__name__] = cls  # of pytensor's own names nobody takes one by accident
 
     @property
@@ -86,12 +90,10 @@ class Operation:
         """Add to the gradients of the inputs, from those of the outputs."""
         raise NotImplementedError(f"{type(self).__name__} lacks backward(self)")
 
-    input_variables = property(  # names of 2018
-        lambda self: self.input_tensors, lambda self, new: setattr(self, "input_tensors", new)
-    )
-    output_variable = property(
-        lambda self: self.output_tensor, lambda self, new: setattr(self, "output_tensor", new)
-    )
+    def __getattr__(self, name: str) -> Any:
+        if name in ("input_variables", "output_variable"):  # of 2018
+            return getattr(self, name.replace("variable", "tensor"))
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
 
 class Use:
@@ -99,59 +101,56 @@ class Use:
 
     Attributes:
         op: the operation.
-        name: its name.
         state: its attributes as this use left them; `None` while no later use has changed them.
         has_target: whether a loss was given its target.
     """
 
+    __slots__ = ("has_target", "op", "state")
+
     def __init__(self, op: Operation) -> None:
-        self.op, self.name = op, op.name
+        self.op, self.has_target = op, False
         self.state: dict[str, Any] | None = None
-        self.has_target = False
 
     def run(self, method: Callable[..., Any], *inputs: Any) -> Any:
         """Call a method of the operation with the attributes of this use."""
-        live = self.op.__dict__
-        self.op.__dict__ = state = live if self.state is None else self.state
-        state["inside"] = True
+        if self.state is None:
+            return method(self.op, *inputs)
+        live, self.op.__dict__ = self.op.__dict__, self.state
         try:
             return method(self.op, *inputs)
         finally:
-            state["inside"] = False
             self.op.__dict__ = live
 
     def backward(self) -> None:
-        """Run the operation's `backward` for this use.
-
-        Raises:
-            GraphError: a loss was given no target.
-        """
-        if hasattr(self.op, "loss") and not self.has_target:
+        """Run the operation's `backward` for this use."""
+        if not self.has_target and hasattr(type(self.op), "loss"):
             raise GraphError(
-                f"{self.name}: backward of a loss without a target; call loss(target) once after "
-                "each forward, or graph.clear() to drop a forward that is not to be trained"
+                f"{self.op.name}: backward of a loss without a target; call loss(target) once "
+                "after each forward, or graph.clear() to drop one that is not to be trained"
             )
         self.run(type(self.op).backward)
 
 
+def _inside(method: Callable[..., Any], self: Any, *inputs: Any) -> Any:
+    self.inside = True
+    try:
+        return method(self, *inputs)
+    finally:
+        self.inside = False
+
+
 def _forward(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
-    def forward(self: Any, input_tensors: Any, *options: Any, **named: Any) -> Any:
-        own = self.__dict__
-        if own.get("inside"):  # by super().forward
-            return method(self, input_tensors, *options, **named)
-        recorded = self.graph is None or self.graph.recording
-        if recorded and not self.any_array and is_traced(input_tensors):
+    def forward(self: Any, input_tensors: Any, *options: Any) -> Any:
+        if self.inside:
+            return method(self, input_tensors, *options)
+        recorded = not self.any_array and (self.graph is None or self.graph.recording)
+        if recorded and is_traced(input_tensors):
             self.output_tensor = run_native(self, input_tensors)
             return self.output_tensor
-        uses = own.get("uses")
-        if uses and uses[-1].state is None:
-            uses[-1].state = own.copy()
-        own["inside"] = own["has_run"] = True
-        try:
-            return method(self, input_tensors, *options, **named)
-        finally:
-            own["inside"] = False
+        if self.uses and self.uses[-1].state is None:
+            self.uses[-1].state = self.__dict__.copy()
+        return _inside(method, self, input_tensors, *options)
 
     return forward
 
@@ -159,11 +158,8 @@ def _forward(method: Callable[..., Any]) -> Callable[..., Any]:
 def _backward(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def backward(self: Any) -> Any:
-        if "has_run" not in self.__dict__:
-            raise GraphError(
-                f"{self.name}: backward before forward; call forward(input_tensors) first, "
-                "which keeps what backward needs"
-            )
+        if self.input_tensors is None and self.output_tensor is None:
+            raise GraphError(f"{self.name}: backward before forward; call forward(inputs) first")
         return method(self)
 
     return backward
@@ -171,19 +167,19 @@ def _backward(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def _loss(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
-    def loss(self: Any, target: Any, *options: Any) -> Any:
-        if self.__dict__.get("inside"):
-            return method(self, target, *options)
+    def loss(self: Any, target: Any) -> Any:
+        if self.inside:
+            return method(self, target)
         if self.input_tensors is None:
-            raise GraphError(f"{self.name}: loss before forward; call forward(input_tensors) first")
+            raise GraphError(f"{self.name}: loss before forward; call forward(inputs) first")
         if not self.any_array and is_traced(self.input_tensors):
             return run_native(self, self.input_tensors, target)
         # Several uses are given their targets in the order of their forwards.
-        use = next((u for u in self.__dict__.get("uses", ()) if not u.has_target), None)
+        use = next((u for u in self.uses if not u.has_target), None)
         if use is None or not self.graph.registers:
-            return method(self, target, *options)
+            return _inside(method, self, target)
         use.has_target = True
-        return use.run(method, target, *options)
+        return use.run(partial(_inside, method), target)
 
     return loss
 

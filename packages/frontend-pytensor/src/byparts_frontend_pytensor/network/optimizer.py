@@ -15,12 +15,7 @@ _BLOCK = 1 << 15  # elements changed at a time: what is multiplied stays in a ca
 
 
 class Optimizer:
-    """Subclass with `change(tensor)`.
-
-    Args:
-        parameter: the tensors to change.
-        lr: the step size.
-    """
+    """Subclass with `change(tensor)`, which changes a value by its gradient; `lr`: step size."""
 
     def __init__(self, parameter: Parameter, lr: float = 0.01) -> None:
         if not lr > 0:
@@ -28,7 +23,6 @@ class Optimizer:
         self.parameter, self.lr = parameter, lr
 
     def change(self, tensor: Any) -> None:
-        """Change the value of one tensor by its gradient."""
         raise NotImplementedError(f"{type(self).__name__} lacks change(self, tensor)")
 
     def step(self) -> None:
@@ -52,9 +46,10 @@ class SGD(Optimizer):
 
     def change(self, tensor: Any) -> None:
         value, grad = tensor.value, tensor.grad
-        if not (isinstance(value, np.ndarray) and value.size > _BLOCK):
-            tensor.value -= self.lr * grad
-            return
-        rows = max(1, _BLOCK * len(value) // value.size)
-        for start in range(0, len(value), rows):
-            value[start : start + rows] -= self.lr * grad[start : start + rows]
+        if isinstance(value, np.ndarray) and value.size > _BLOCK:
+            rows = max(1, _BLOCK * len(value) // value.size)
+            for start in range(0, len(value), rows):
+                value[start : start + rows] -= self.lr * grad[start : start + rows]
+        else:
+            value -= self.lr * grad
+            tensor.value = value

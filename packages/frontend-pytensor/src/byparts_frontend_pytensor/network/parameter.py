@@ -29,7 +29,7 @@ class Parameter:
     def __init__(self, xp: Any = np, dtype: Any = np.float64) -> None:
         self.xp, self.dtype = xp, dtype
         self.tensor_dict: dict[str, Any] = {}
-        self.embeddings: dict[str, Rows] = {}
+        self.embeddings: dict[str, list[Row]] = {}
         self.temp_tensors: list[Any] = []
 
     @property
@@ -55,12 +55,13 @@ class Parameter:
             )
         return tensor
 
-    def get_embedding(self, name: str, shape: Sequence[int]) -> Rows:
+    def get_embedding(self, name: str, shape: Sequence[int]) -> list[Row]:
         """The rows of a matrix (words, width), as tensors (1, width) that share its memory."""
         table = self.get_tensor(name, shape, Table)
         if type(table) is Tensor:  # of a file
             table = self.tensor_dict[name] = Table(table.value, name, None, table.trainable)
-        return self.embeddings.setdefault(name, Rows(table))
+        self.embeddings[name] = table.rows
+        return self.embeddings[name]
 
     def add_temp_tensor(self, temp_tensor: Any) -> None:
         """Let the optimizer change a tensor after this pass; once, however often it is added."""
@@ -89,18 +90,19 @@ class Table(Tensor):
     """A matrix whose gradient is kept by rows, until all of it is read; then rows are views."""
 
     def __init__(self, *args: Any) -> None:
-        self.rows: dict[int, Row] = {}
         super().__init__(*args)
+        self.rows = [Row(self, i) for i in range(len(self._value))]
+        self.used: list[Row] = []  # which have a gradient of their own
 
     @property
     def grad(self) -> Any:
         """The gradient of the whole matrix."""
-        rows = [] if self.has_grad else [r for r in self.rows.values() if r.own is not None]
-        grad = Tensor.grad.fget(self)  # type: ignore[attr-defined]  # the property of Tensor
+        rows, self.used = {row.at.start: row for row in self.used}.values(), []
+        _ = Tensor.grad.fget(self)  # type: ignore[attr-defined]  # zeros, if there is none
         for row in rows:
-            row.add_grad(row.own)
-            row.own = None
-        return self._grad if rows else grad
+            row.own, own = None, row.own
+            row.add_grad(own)
+        return self._grad
 
     @grad.setter
     def grad(self, new: Any) -> None:
@@ -110,16 +112,21 @@ class Table(Tensor):
     def clear_grad(self) -> None:
         """Set the gradient to zero, rows and all."""
         super().clear_grad()
-        for row in self.rows.values():
+        for row in self.used:
             row.own = None
+        self.used = []
 
 
 class Row(Tensor):
     """A row of a matrix: its value is a view, its gradient is its own or a view of the matrix's."""
 
     def __init__(self, table: Table, number: int) -> None:
-        self.name, self.trainable, self.xp = f"{table.name}[{number}]", True, table.xp
+        self.name, self.trainable = table.name, True
         self.table, self.at, self.own = table, slice(number, number + 1), None
+
+    @property
+    def xp(self) -> Any:
+        return self.table.xp
 
     @property
     def _value(self) -> Any:
@@ -137,6 +144,7 @@ class Row(Tensor):
     def _grad(self, new: Any) -> None:
         if self.table._grad is None:
             self.own = new
+            self.table.used.append(self)
         else:
             zero = self._value * 0 if new is None else new
             self.table._grad = _set(self.table._grad, self.at, zero)
@@ -148,24 +156,6 @@ def _set(matrix: Any, rows: slice, new: Any) -> Any:
         return matrix.at[rows].set(new)  # type: ignore[attr-defined]  # of eager's arrays
     matrix[rows] = new
     return matrix
-
-
-class Rows(Sequence[Any]):
-    """The rows of a matrix as tensors, made when they are first asked for."""
-
-    def __init__(self, table: Any) -> None:
-        self.table = table
-
-    def __getitem__(self, number: Any) -> Any:
-        number = range(len(self))[number]  # an IndexError, or a range of a slice
-        if isinstance(number, range):
-            return [self[i] for i in number]
-        if number not in self.table.rows:
-            self.table.rows[number] = Row(self.table, number)
-        return self.table.rows[number]
-
-    def __len__(self) -> int:
-        return int(self.table.value.shape[0])
 
 
 def write_parameter(parameter: Parameter, path: str | Path) -> None:

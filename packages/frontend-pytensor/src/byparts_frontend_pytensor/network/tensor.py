@@ -55,6 +55,11 @@ class Tensor:
         return tensor
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the value."""
+        return tuple(self.value.shape)
+
+    @property
     def value(self) -> Any:
         """The array; NumPy's may be written in place."""
         if self.late is not None:
@@ -92,17 +97,18 @@ class Tensor:
         Raises:
             ShapeError: it is of another shape than the value.
         """
-        if tuple(more.shape) != tuple(self._value.shape):
+        value = self._value
+        if more.shape != value.shape:
             raise ShapeError(
-                f"tensor {self.name!r} has shape {tuple(self._value.shape)}, and was given a "
-                f"gradient of shape {tuple(more.shape)}"
+                f"tensor {self.name!r} has shape {tuple(value.shape)}, and was given a gradient of "
+                f"shape {tuple(more.shape)}"
             )
         if self._grad is not None:
             self._grad += more
-        elif more.dtype == self._value.dtype:
+        elif more.dtype == value.dtype:
             self._grad = more
         else:
-            self._grad = self.xp.asarray(more, dtype=self._value.dtype)
+            self._grad = self.xp.asarray(more, dtype=value.dtype)
 
     def clear_grad(self) -> None:
         """Set the gradient to zero."""
@@ -114,7 +120,7 @@ class Tensor:
 
     def move(self, xp: Any) -> None:
         """Make an array of NumPy one of the array module `xp`."""
-        if xp is not np and isinstance(self._value, np.ndarray):
+        if xp is not self.xp and isinstance(self._value, np.ndarray):
             self.value, self.xp = xp.asarray(self.value), xp
 
     def reshape(self, shape: Any) -> None:
@@ -154,6 +160,8 @@ class LongTensor:
 
 def whole(value: Any, what: str) -> Any:
     """Integers of an array, a tensor, or a list, which may be floats that are whole numbers."""
+    if isinstance(value, LongTensor):
+        return value.value
     value = getattr(value, "value", value)
     if isinstance(value, list) and any([isinstance(x, Value) for x in value]):
         return bp.stack([bp.asarray(x) for x in value])

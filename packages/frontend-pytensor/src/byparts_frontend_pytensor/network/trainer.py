@@ -1,4 +1,4 @@
-"""`Trainer`: a model on rows of data, one at a time."""
+"""`Trainer`: a model on rows of data, or on sentences, one at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from byparts_frontend_pytensor.network.tensor import Tensor
 class Trainer:
     """SGD with lr 0.01, one row a step, of a model with `forward`, `loss` and `backward`.
 
-    The model is a graph, or has one as `model.graph`, or has a `parameter` and no tape.
+    The model is a graph, or has one as `model.graph`, or has a `parameter` and no tape.  Rows are
+    numbers with a label, or sentences: lists of word ids with lists of those that come next.
     """
 
     def __init__(self, model: Any) -> None:
@@ -25,21 +26,20 @@ class Trainer:
     def train(
         self, x_train: Any, y_train: Any, x_test: Any = None, y_test: Any = None, epoch: int = 40
     ) -> None:
-        """Show the rows `epoch` times; print each epoch's loss, and the accuracy of a test."""
+        """Show the rows `epoch` times; print each epoch's loss, and accuracy or perplexity."""
         for number in range(epoch):
             self._mode("train")
             loss = sum([self.step(x, y) for x, y in zip(x_train, y_train, strict=True)])
-            tested = "" if x_test is None else f", acc {self.test(x_test, y_test)}"
-            print(f"\repoch {number}: loss {loss}{tested}", end="")
+            told = "" if x_test is None else f", acc {self.test(x_test, y_test)}"
+            if isinstance(y_train[0], list):
+                told = f", perplexity {2 ** (loss / sum(map(len, y_train))):.2f}"
+            print(f"\repoch {number}: loss {loss}{told}", end="")
 
     def step(self, x: Any, y: Any) -> Any:
         """Learn a row; its loss."""
-        return self.learn(Tensor([x]), Tensor([y]))
-
-    def learn(self, inputs: Any, targets: Any) -> Any:
-        """Learn what `forward` and `loss` take; the loss."""
-        self.model.forward(inputs)
-        loss = self.model.loss(targets)
+        sentence = isinstance(y, list)
+        self.model.forward(x if sentence else Tensor([x]))
+        loss = self.model.loss(y if sentence else Tensor([y]))
         self.graph.backward()
         self.optimizer.update()
         return loss

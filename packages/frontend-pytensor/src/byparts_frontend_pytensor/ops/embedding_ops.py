@@ -22,7 +22,7 @@ class Embedding(Formula):
         self.vocab_size, self.embed_dim = shape = self.sizes("vocab_size", "embed_size")
         self.trainable = self.arguments.get("trainable", True)
         self.embedding_tensors = self.graph.parameter.get_embedding(self.name, shape)
-        self.embedding_tensors.table.trainable = self.trainable
+        self.embedding_tensors[0].table.trainable = self.trainable
 
     def forward(self, input_tensors: Any) -> Any:
         """The row of the id in a list of one `LongTensor`, as a tensor of shape (1, width).
@@ -36,7 +36,7 @@ class Embedding(Formula):
         (ids,) = input_tensors if isinstance(input_tensors, (list, tuple)) else [input_tensors]
         numbers = whole(ids, self.name)
         if isinstance(numbers, Value):
-            table = self.embedding_tensors.table.value
+            table = self.embedding_tensors[0].table.value
             return Tensor.of(self.xp.take(table, numbers, axis=0), self.xp)
         for number in numbers:
             if not 0 <= number < self.vocab_size:

@@ -19,29 +19,30 @@ class Formula(Operation):
     """
 
     any_array = True
-    takes: str = "one tensor"
-    input_size: int
-    hidden_size: int
+    takes = "one tensor"
     weights: tuple[Tensor, ...] = ()
     tensors: list[Tensor]
+    input_size: int
+    hidden_size: int
 
     def fits(self, *shapes: tuple[int, ...]) -> bool:
-        """Whether inputs may have these shapes."""
         return len(shapes) == 1
 
     def compute(self, *values: Any) -> Any:
-        """The value of the output."""
         raise NotImplementedError(f"{type(self).__name__} lacks compute(self, *values)")
 
     def gradients(self, dy: Any, y: Any, *values: Any) -> Any:
-        """The gradients of the values."""
         raise NotImplementedError(f"{type(self).__name__} lacks gradients(self, dy, y, *values)")
 
     def forward(self, input_tensors: Any) -> Any:
         self.register(input_tensors)
         self.check(input_tensors)
-        self.output_tensor = Tensor.of(self.compute(*[t.value for t in self.tensors]), self.xp)
+        self.output_tensor = self.output()
         return self.output_tensor
+
+    def output(self) -> Tensor:
+        """The output for `tensors`."""
+        return Tensor.of(self.compute(*[t.value for t in self.tensors]), self.xp)
 
     def check(self, input_tensors: Any) -> None:
         """Find the tensors, and raise a `ShapeError` unless their shapes fit."""
@@ -49,26 +50,21 @@ class Formula(Operation):
         if self.xp is not np:
             for tensor in inputs:
                 tensor.move(self.xp)
-        shapes = [tuple(t.value.shape) for t in inputs]
+        shapes = [t.shape for t in inputs]
         if not self.fits(*shapes):
             given = " and ".join(map(str, shapes))
             raise ShapeError(f"{self.name}: inputs of shape {given}; it takes {self.takes}")
         self.tensors = [*inputs, *self.weights]
 
     def backward(self) -> None:
-        values = [t.value for t in self.tensors]
-        y = self.output_tensor
+        y, values = self.output_tensor, [t.value for t in self.tensors]
         for tensor, grad in zip(
             self.tensors, self.gradients(y.grad, y.value, *values), strict=True
         ):
             tensor.add_grad(grad)
 
     def sizes(self, *keys: str) -> Any:
-        """Numbers of the argument, which a layer also has as attributes.
-
-        Raises:
-            ArgumentError: one is missing, or there is no graph to keep the parameters.
-        """
+        """Numbers of the argument, which a layer also has as attributes."""
         given = self.arguments
         if isinstance(given, (list, tuple)):  # as in the first tutorials
             given = dict(zip(keys, given, strict=False))
@@ -83,8 +79,7 @@ class Formula(Operation):
 
     def bias(self, width: int) -> tuple[Tensor, ...]:
         """The bias, if the argument does not say "None"; a float is its first value."""
-        start = self.arguments.get("bias")
-        self.b = None
+        start, self.b = self.arguments.get("bias"), None
         if start == "None":
             return ()
         self.b = self.graph.get_tensor(f"{self.name}_b", (width,))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from byparts_frontend_pytensor.network import functions
@@ -34,14 +33,17 @@ class SoftmaxLoss(Formula, Loss):
     def compute(self, *values: Any) -> Any:
         return functions.softmax(values[0], self.xp)
 
-    def forward(self, input_tensors: Any) -> Any:
-        late = input_tensors.late
-        if late is None or input_tensors._value is not None:
-            return super().forward(input_tensors)
-        self.register(input_tensors)
-        self.output_tensor = Tensor.of(None)
-        late.then(partial(functions.softmax, xp=self.xp), input_tensors, self.output_tensor)
-        return self.output_tensor
+    def check(self, input_tensors: Any) -> None:
+        if input_tensors._value is not None:
+            super().check(input_tensors)
+
+    def output(self) -> Tensor:
+        x = self.input_tensors
+        if x._value is not None:
+            return super().output()
+        y = Tensor.of(None)  # of a product that waits
+        x.late.then(functions.softmax, x, y)
+        return y
 
     def loss(self, target_tensor: Any) -> Any:
         """The cross entropy in bits of classes [n]; floats that are whole numbers will do.
@@ -58,9 +60,10 @@ class SoftmaxLoss(Formula, Loss):
                 f"{tuple(y.shape)}; there is one label for each row"
             )
         if not isinstance(labels, Value):
-            for wrong in labels[(labels < 0) | (labels >= y.shape[1])]:
-                known = f"there are classes 0 to {y.shape[1] - 1}"
-                raise ArgumentError(f"{self.name}: label {wrong}; {known}")
+            for label in labels.tolist():
+                if not 0 <= label < y.shape[1]:
+                    known = f"there are classes 0 to {y.shape[1] - 1}"
+                    raise ArgumentError(f"{self.name}: label {label}; {known}")
             labels = self.xp.asarray(labels)
         self.labels, self.batch_size = labels, y.shape[0]
         self.error = functions.cross_entropy_error(y, labels, self.xp)

@@ -106,27 +106,25 @@ class Affine(Formula):
         return values[0] @ values[1] + (values[2] if self.b is not None else 0.0)
 
     def gradients(self, dy: Any, y: Any, *values: Any) -> Any:
-        grads = [dy @ values[1].T, values[0].T @ dy, self.xp.sum(dy, axis=0)]
+        grads = [dy @ values[1].T, values[0].T @ dy, functions.total(dy, self.xp, 0)]
         return grads[: len(values)]
 
-    def forward(self, input_tensors: Any) -> Any:
-        if not self._is_late(input_tensors):
-            return super().forward(input_tensors)
-        self.register(input_tensors)
-        self.check(input_tensors)
-        self.output_tensor = Tensor.of(None)
-        self.graph.late.product(self, input_tensors, self.output_tensor)
-        return self.output_tensor
+    def output(self) -> Tensor:
+        if not self._is_late():
+            return super().output()
+        y = Tensor.of(None)
+        self.graph.late.product(self, self.tensors[0], y)
+        return y
 
     def backward(self) -> None:
-        if self._is_late(self.input_tensors) and self.output_tensor.has_grad:
-            x, dy = self.input_tensors, self.output_tensor.grad
-            self.graph.late.gradients(self.W, x.value, dy, x, self.b)
-        else:
+        if not self._is_late():
             super().backward()
+        elif self.output_tensor.has_grad:
+            x, dy = self.tensors[0], self.output_tensor.grad
+            self.graph.late.gradients(self.W, x.value, dy, x, self.b)
 
-    def _is_late(self, x: Any) -> bool:
+    def _is_late(self) -> bool:
         """Whether the weight is so large that its products are better computed together."""
         weight = self.W._value
-        large = self.xp is np and weight.size >= SMALLEST
-        return large and len(x.value) < len(weight)
+        large = type(weight) is np.ndarray and weight.size >= SMALLEST
+        return large and self.xp is np and len(self.tensors[0].value) < len(weight)

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from byparts_frontend_pytensor.network import functions
 from byparts_frontend_pytensor.network.operation import *  # noqa: F403
 from byparts_frontend_pytensor.network.tensor import Tensor
 from byparts_frontend_pytensor.ops.formula import Formula
@@ -55,7 +56,7 @@ class RNNAffine(Formula):
             else:
                 weight.add_grad(tensor.value.T @ dy)
                 if bias is not None:
-                    bias.add_grad(self.xp.sum(dy, axis=0))
+                    bias.add_grad(functions.total(dy, self.xp, 0))
 
 
 class Cell(Formula):

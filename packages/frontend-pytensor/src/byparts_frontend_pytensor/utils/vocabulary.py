@@ -22,7 +22,7 @@ def create_vocabulary(inputs: Sequence[Any], key_words: Sequence[str] = ()) -> V
 
 
 class Vocabulary:
-    """Words by id: as they come, and after `sort` the most frequent first.
+    """Words by id as they come, and after `sort` the most frequent first.
 
     Args:
         max_vocab_size: how many words `sort` keeps; all by default.
@@ -33,40 +33,36 @@ class Vocabulary:
         self.words: list[str] = []
         self.word_id: dict[str, int] = {}
         self.word_freq: defaultdict[str, float] = defaultdict(float)
-        self.word_freq_sum = 0.0
-        self.stop_words: Sequence[str] = ()
-        self.key_words: Sequence[str] = ()
+        self.stop_words: Sequence[str] = ()  # `sort` leaves them out
+        self.key_words: Sequence[str] = ()  # `sort` puts them first, whether they were met or not
 
     @property
     def vocab_size(self) -> int:
-        """The number of words."""
         return len(self.words)
+
+    @property
+    def word_freq_sum(self) -> float:
+        return sum(self.word_freq.values())
 
     def __repr__(self) -> str:
         return f"<Vocabulary: {len(self.words)} words>"
 
     def set_stop_words(self, word_lst: Sequence[str]) -> None:
-        """Words that `sort` leaves out."""
         self.stop_words = word_lst
 
     def set_key_words(self, word_lst: Sequence[str]) -> None:
-        """Words that `sort` puts first, whether they were met or not."""
         self.key_words = word_lst
 
     def update_word(self, word: str) -> None:
         """Count a word, and give it an id if it is new."""
-        if word not in self.word_id:
-            self._append(word)
         self.word_freq[word] += 1.0
-        self.word_freq_sum += 1.0
+        self._append(word)
 
     def update_words(self, words: Iterable[str]) -> None:
-        """Count words."""
         for word in words:
             self.update_word(word)
 
     def has_word(self, word: str) -> bool:
-        """Whether the word has an id."""
         return word in self.word_id
 
     def get_id(self, word: str) -> int:
@@ -82,7 +78,6 @@ class Vocabulary:
         return self.words[word_id] if 0 <= word_id < len(self.words) else UNKNOWN
 
     def get_words(self, ids: Iterable[int]) -> list[str]:
-        """The words of ids."""
         return [self.get_word(i) for i in ids]
 
     def convert(self, x: Any) -> Any:
@@ -98,15 +93,14 @@ class Vocabulary:
     def sort(self) -> None:
         """Give ids anew: key words first, then by frequency, without stop words."""
         ranked = sorted(self.word_freq, key=lambda word: -self.word_freq[word])
+        kept = [word for word in ranked if word not in {*self.stop_words, *self.key_words}]
+        if self.max_vocab_size is not None:
+            kept = kept[: max(0, self.max_vocab_size - len(self.key_words))]
         self.words, self.word_id = [], {}
-        for word in [*self.key_words, *ranked]:
-            full = self.max_vocab_size is not None and len(self.words) >= self.max_vocab_size
-            if word in self.word_id or (
-                word not in self.key_words and (full or word in self.stop_words)
-            ):
-                continue
+        for word in [*self.key_words, *kept]:
             self._append(word)
 
     def _append(self, word: str) -> None:
-        self.word_id[word] = len(self.words)
-        self.words.append(word)
+        if word not in self.word_id:
+            self.word_id[word] = len(self.words)
+            self.words.append(word)

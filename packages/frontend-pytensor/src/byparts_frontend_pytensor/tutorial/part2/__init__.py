@@ -1,1 +1,0 @@
-"""Trainers that the tutorials import."""
