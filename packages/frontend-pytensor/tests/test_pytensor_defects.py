@@ -97,7 +97,9 @@ def test_numerical_gradient_check_is_of_absolute_differences(capsys: Any) -> Non
             return self.softmaxloss.forward(self.wrong.forward(self.affine.forward(x)))
 
     np.random.seed(0)
-    assert numerical_gradient_check(Model(3, 2), Tensor([[0.1, 0.2, 0.3]]), [0])["affine_0_b"] > 0.001
+    assert (
+        numerical_gradient_check(Model(3, 2), Tensor([[0.1, 0.2, 0.3]]), [0])["affine_0_b"] > 0.001
+    )
     assert "NOT MATCH" in capsys.readouterr().out
     assert max(numerical_gradient_check(Linear(3, 2), Tensor([[1, 2, 3]]), [0]).values()) < 1e-6
     assert "affine_0_W  match" in capsys.readouterr().out

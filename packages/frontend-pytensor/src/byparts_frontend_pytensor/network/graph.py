@@ -45,15 +45,12 @@ class Graph:
     def get_operation(
         self, ops_type: str, ops_argument: Any = None, ops_name: str | None = None
     ) -> Any:
-        """A new operation of a class that is known by name.
+        """A new operation of a class of `ops`, or of any subclass of `Operation`, by its name.
 
         Args:
-            ops_type: a class of `ops`, or any subclass of `Operation` that was defined.
+            ops_type: the name of the class.
             ops_argument: sizes and options.
             ops_name: of its parameters; two operations of one name share them.
-
-        Raises:
-            GraphError: there is no such class.
         """
         if ops_type not in OPERATIONS:
             close = get_close_matches(ops_type, OPERATIONS, 3)
@@ -65,13 +62,12 @@ class Graph:
         return OPERATIONS[ops_type](ops_name, ops_argument, self)
 
     def get_tensor(self, name: str, shape: Sequence[int]) -> Any:
-        """The parameter of this name, made if there is none."""
         return self.parameter.get_tensor(name, shape)
 
     get_variable = get_tensor  # the name of 2018
 
     def train(self) -> None:
-        """Put what runs on the tape; dropout drops."""
+        """Put what runs on the tape."""
         self.train_state = True
 
     def eval(self) -> None:
@@ -85,11 +81,6 @@ class Graph:
     def loss(self, target_tensor: Any) -> Any:
         """The loss of the last `forward`."""
         raise NotImplementedError(f"{type(self).__name__} lacks loss(self, target_tensor)")
-
-    @property
-    def registers(self) -> bool:
-        """Whether what runs goes on the tape."""
-        return self.train_state or self.recording
 
     def register(self, ops: Any) -> None:
         """Put a use of an operation on the tape."""
@@ -105,11 +96,7 @@ class Graph:
         self.forward_ops = []
 
     def backward(self) -> None:
-        """Add to the gradients of all that the tape used, from its end, and empty it.
-
-        Raises:
-            GraphError: the tape is empty.
-        """
+        """Add to the gradients of all that the tape used, from its end, and empty it."""
         if not self.forward_ops:
             why = "call forward first" if self.train_state else "it is in eval state: call train()"
             raise GraphError(f"graph {self.name!r}: backward with nothing on the tape; {why}")

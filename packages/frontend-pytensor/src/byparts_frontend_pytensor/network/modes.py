@@ -22,21 +22,11 @@ MODES = ("eager", "recorded", "compiled")
 class Step:
     """`forward`, `loss` and `backward` of a model as one function; an optimizer does the rest.
 
-        step = Step(model, "compiled")
-        loss = step(Tensor([x]), LongTensor([label]))
-        model.optimizer.update()
-
     Args:
         model: has `forward` and `loss`, and a graph of NumPy arrays: itself, or as `model.graph`.
         mode: "eager" runs it as it is written, "recorded" on arrays that record the graph, whose
-            gradient is taken; "compiled" as a program of that graph.
-        backends: of the program.
-
-    Attributes:
-        compiled: the compiled function; `compiled.programs[0].graph` prints.
-
-    Raises:
-        ArgumentError: there is no such mode, or the graph is of another array module.
+            gradient is taken; "compiled" as programs of that graph, `compiled.programs`.
+        backends: of the programs.
     """
 
     def __init__(self, model: Any, mode: str = "eager", backends: Any = ("numpy",)) -> None:
@@ -49,12 +39,7 @@ class Step:
         self.compiled = bp.compile(self._differentiated, backends=backends)
 
     def __call__(self, input_tensors: Any, target_tensors: Any) -> float:
-        """The loss; gradients are added to those of the parameters.
-
-        Args:
-            input_tensors: what `forward` takes: a tensor, or a list of integers.
-            target_tensors: what `loss` takes, likewise.
-        """
+        """The loss of what `forward` and `loss` take; gradients are added to the parameters'."""
         if self.mode == "eager":
             self.model.forward(input_tensors)
             loss = self.model.loss(target_tensors)

@@ -176,7 +176,7 @@ def _loss(method: Callable[..., Any]) -> Callable[..., Any]:
             return run_native(self, self.input_tensors, target)
         # Several uses are given their targets in the order of their forwards.
         use = next((u for u in self.uses if not u.has_target), None)
-        if use is None or not self.graph.registers:
+        if use is None or not (self.graph.train_state or self.graph.recording):
             return _inside(method, self, target)
         use.has_target = True
         return use.run(partial(_inside, method), target)

@@ -133,25 +133,15 @@ class Tensor:
 
 
 class LongTensor:
-    """Integers: ids of words, or labels; they have no gradient and are never trained.
-
-    Args:
-        value: integers, or floats that are whole numbers; arrays or lists.
-        name: for errors.
-        trainable: not used.
-
-    Raises:
-        ArgumentError: a number is not whole.
-    """
+    """Integers, such as ids of words and labels; floats that are whole numbers become integers."""
 
     def __init__(self, value: Any, name: str = "LongTensor", trainable: bool = False) -> None:
         self.name, self.trainable, self.value = name, trainable, whole(value, name)
 
     def clear_grad(self) -> None:
-        """Do nothing."""
+        pass
 
     def reshape(self, shape: Any) -> None:
-        """Give the integers another shape."""
         self.value = self.value.reshape(shape)
 
     def __repr__(self) -> str:
