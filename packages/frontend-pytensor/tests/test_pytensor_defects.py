@@ -13,7 +13,7 @@ import byparts_frontend_pytensor as pytensor
 from byparts_frontend_pytensor import Graph, LongTensor, Tensor
 from byparts_frontend_pytensor.model.linear import MLP, Linear
 from byparts_frontend_pytensor.model.rnn import RNNLM
-from byparts_frontend_pytensor.network.functions import step_function
+from byparts_frontend_pytensor.network.functions import cross_entropy_error, step_function
 from byparts_frontend_pytensor.network.gradient import differences, numerical_gradient_check
 from byparts_frontend_pytensor.network.operation import Operation
 from byparts_frontend_pytensor.network.optimizer import SGD
@@ -48,6 +48,8 @@ def test_labels_may_be_floats() -> None:
     model = MLP(4, 3, 2)
     model.forward(Tensor([[1, 2, 3, 4]]))
     assert model.loss(Tensor([1.0])) == model.loss(LongTensor([1]))
+    y = np.array([[0.25, 0.75]])
+    assert cross_entropy_error(y, np.array([0.0])) == cross_entropy_error(y, np.array([0])) == 2
 
 
 @pytest.mark.parametrize("times", [1, 2, 3])

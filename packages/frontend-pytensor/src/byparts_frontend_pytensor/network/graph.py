@@ -85,14 +85,12 @@ class Graph:
     def register(self, ops: Any) -> None:
         """Put a use of an operation on the tape."""
         if self.train_state or self.recording:
-            use = Use(ops)
-            ops.uses = [*ops.uses, use]
-            self.forward_ops.append(use)
+            self.forward_ops.append(Use(ops))
 
     def clear(self) -> None:
         """Empty the tape."""
         for use in self.forward_ops:
-            use.op.uses = ()
+            use.op.last, use.op.waiting = None, ()
         self.forward_ops = []
 
     def backward(self) -> None:

@@ -47,7 +47,7 @@ class Native(Function):
         *inputs, target = tensors if self.is_loss else [*tensors, None]
         count = len(inputs) - len(self.parameters)
         kept = dict(zip(self.parameters, inputs[count:], strict=True))
-        operation.__dict__.update(kept, graph=graph, uses=(), inside=False)
+        operation.__dict__.update(kept, graph=graph, last=None, waiting=(), inside=False)
         present = iter(inputs[:count])
         given: Any = inputs[0]
         if self.inputs is not None:

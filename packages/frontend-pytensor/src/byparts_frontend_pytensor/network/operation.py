@@ -16,6 +16,7 @@ each use has the attributes that its `forward` left.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dis import get_instructions
 from functools import partial, wraps
@@ -47,7 +48,8 @@ class Operation:
     any_array: ClassVar[bool] = False
     input_tensors: Any = None
     output_tensor: Any = None
-    uses: Any = ()  # of this pass
+    last: Use | None = None  # use in this pass
+    waiting: Any = ()  # uses of a loss that have no target yet
     inside = False  # one of its methods, so that a call of another is one by `super()`
 
     def __init__(
@@ -102,14 +104,23 @@ class Use:
     Attributes:
         op: the operation.
         state: its attributes as this use left them; `None` while no later use has changed them.
-        has_target: whether a loss was given its target.
+        has_target: whether a target was given, where the operation is a loss.
     """
 
     __slots__ = ("has_target", "op", "state")
 
     def __init__(self, op: Operation) -> None:
-        self.op, self.has_target = op, False
+        self.op, self.has_target = op, not hasattr(type(op), "loss")
         self.state: dict[str, Any] | None = None
+        op.last = self
+        if not self.has_target:
+            op.waiting = op.waiting or deque()
+            op.waiting.append(self)
+
+    @property
+    def name(self) -> str:
+        """The name of the operation."""
+        return self.op.name
 
     def run(self, method: Callable[..., Any], *inputs: Any) -> Any:
         """Call a method of the operation with the attributes of this use."""
@@ -123,7 +134,7 @@ class Use:
 
     def backward(self) -> None:
         """Run the operation's `backward` for this use."""
-        if not self.has_target and hasattr(type(self.op), "loss"):
+        if not self.has_target:
             raise GraphError(
                 f"{self.op.name}: backward of a loss without a target; call loss(target) once "
                 "after each forward, or graph.clear() to drop one that is not to be trained"
@@ -148,8 +159,8 @@ def _forward(method: Callable[..., Any]) -> Callable[..., Any]:
         if recorded and is_traced(input_tensors):
             self.output_tensor = run_native(self, input_tensors)
             return self.output_tensor
-        if self.uses and self.uses[-1].state is None:
-            self.uses[-1].state = self.__dict__.copy()
+        if self.last is not None and self.last.state is None:
+            self.last.state = self.__dict__.copy()
         return _inside(method, self, input_tensors, *options)
 
     return forward
@@ -174,10 +185,9 @@ def _loss(method: Callable[..., Any]) -> Callable[..., Any]:
             raise GraphError(f"{self.name}: loss before forward; call forward(inputs) first")
         if not self.any_array and is_traced(self.input_tensors):
             return run_native(self, self.input_tensors, target)
-        # Several uses are given their targets in the order of their forwards.
-        use = next((u for u in self.uses if not u.has_target), None)
-        if use is None or not (self.graph.train_state or self.graph.recording):
+        if not (self.waiting and (self.graph.train_state or self.graph.recording)):
             return _inside(method, self, target)
+        use = self.waiting.popleft()  # targets come in the order of forwards
         use.has_target = True
         return use.run(partial(_inside, method), target)
 

@@ -47,7 +47,7 @@ class Parameter:
         if tensor is None:
             start = np.random.standard_normal(tuple(shape)) / np.sqrt(shape[0])
             tensor = self.tensor_dict[name] = kind(start, name, self.dtype)
-            tensor.move(self.xp)
+            tensor.move(self)
         if tuple(tensor.value.shape) != tuple(shape):
             raise ShapeError(
                 f"parameter {name!r} has shape {tuple(tensor.value.shape)}, and was asked for with "

@@ -118,10 +118,11 @@ class Tensor:
             self.spare = self._grad
         self._grad = None
 
-    def move(self, xp: Any) -> None:
-        """Make an array of NumPy one of the array module `xp`."""
-        if xp is not self.xp and isinstance(self._value, np.ndarray):
-            self.value, self.xp = xp.asarray(self.value), xp
+    def move(self, parameter: Any) -> None:
+        """Make an array of NumPy one of the array module and dtype of `parameter`."""
+        if parameter.xp is not self.xp and isinstance(self._value, np.ndarray):
+            value = self.value.astype(parameter.dtype)
+            self.value, self.xp = parameter.xp.asarray(value), parameter.xp
 
     def reshape(self, shape: Any) -> None:
         """Give value and gradient another shape, of as many elements."""
@@ -159,7 +160,7 @@ def whole(value: Any, what: str) -> Any:
         return value
     numbers = np.asarray(value)
     if numbers.dtype.kind in "iub":
-        return numbers.astype(np.int32)
+        return numbers.astype(np.int32, copy=False)
     for wrong in numbers[numbers != np.floor(numbers)].ravel():
         advice = "labels and word ids are whole numbers, as in LongTensor([3])"
         raise ArgumentError(f"{what}: {wrong} is no integer; {advice}")

@@ -49,7 +49,7 @@ class Formula(Operation):
         inputs = input_tensors if isinstance(input_tensors, (list, tuple)) else [input_tensors]
         if self.xp is not np:
             for tensor in inputs:
-                tensor.move(self.xp)
+                tensor.move(self.graph.parameter)
         shapes = [t.shape for t in inputs]
         if not self.fits(*shapes):
             given = " and ".join(map(str, shapes))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from byparts_frontend_pytensor.network import functions
 from byparts_frontend_pytensor.network.operation import *  # noqa: F403
 from byparts_frontend_pytensor.network.operation import Operation
@@ -96,7 +98,8 @@ class SquareLoss(Formula, Loss):
             ShapeError: the target has another shape than the input.
         """
         self.target_tensor = target_tensor
-        target_tensor.move(self.xp)
+        if self.xp is not np:
+            target_tensor.move(self.graph.parameter)
         x, t = self.input_tensors.value, target_tensor.value
         if tuple(x.shape) != tuple(t.shape):
             raise ShapeError(

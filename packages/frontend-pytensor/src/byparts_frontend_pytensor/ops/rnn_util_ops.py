@@ -83,7 +83,7 @@ class Cell(Formula):
     def start(self, input_tensors: Any) -> Any:
         """The inputs, registered and checked, with zeros for states that are `None`."""
         x = input_tensors[self.states]
-        x.move(self.xp)
+        x.move(self.graph.parameter)
         self.batch_size = x.value.shape[0]
         for i in range(self.states):
             if input_tensors[i] is None:
