@@ -1,3 +1,50 @@
 """Programs of MXNet 1.0, imperative and symbolic, by changing the import line."""
 
+from sys import modules as _modules
+
+from byparts_frontend_mxnet import nd as nd
+
+from byparts_frontend_mxnet import autograd as autograd, gluon as gluon  # isort: skip
+from byparts_frontend_mxnet import (
+    context as context,
+    initializer as initializer,
+    lr_scheduler as lr_scheduler,
+    operator as operator,
+    optimizer as optimizer,
+    random as random,
+    test_utils as test_utils,
+)
+from byparts_frontend_mxnet.context import (
+    Context as Context,
+    cpu as cpu,
+    current_context as current_context,
+    gpu as gpu,
+    options as options,
+)
+from byparts_frontend_mxnet.errors import MXNetError as MXNetError
+
+from byparts_frontend_mxnet import (  # isort: skip  # of symbols
+    callback as callback,
+    executor as executor,
+    io as io,
+    kvstore as kvstore,
+    metric as metric,
+    model as model,
+    module as module,
+    monitor as monitor,
+    name as name,
+    rnn as rnn,
+    symbol as symbol,
+    visualization as visualization,
+)
+from byparts_frontend_mxnet.monitor import Monitor as Monitor
+from byparts_frontend_mxnet.name import AttrScope as AttrScope
+from byparts_frontend_mxnet.symbol import Symbol as Symbol
+
+ndarray, init = nd, initializer
+sym, mod, kv, viz, mon, attribute = symbol, module, kvstore, visualization, monitor, name
+
+# `import byparts_frontend_mxnet.ndarray as F` and the like name modules.
+_modules.update({f"{__name__}.{n}": globals()[n] for n in ("ndarray", "init", "sym", "mod", "kv")})
+
 __version__ = "0.2.0"

@@ -1,0 +1,53 @@
+"""Devices by MXNet's names.  All are labels of arrays: the backends compute in host memory."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+_stack: list[Context] = []
+# A first run does not wait for a compiler: most programs end before that is worth its time.
+options: dict[str, Any] = {"backends": "auto", "wait": os.environ.get("BYPARTS_WAIT") == "1"}
+"""Options of `build` for all programs, as in `mx.options["backends"] = ("native", "numpy")`."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """A device: `with cpu(1): ...` makes it the one of new arrays."""
+
+    device_type: str = "cpu"
+    device_id: int = 0
+
+    def __enter__(self) -> Context:
+        _stack.append(self)
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        _stack.pop()
+
+    def __repr__(self) -> str:
+        return f"{self.device_type}({self.device_id})"
+
+    __str__ = __repr__
+
+
+def cpu(device_id: int = 0) -> Context:
+    """The host."""
+    return Context("cpu", device_id)
+
+
+def gpu(device_id: int = 0) -> Context:
+    """A label: arrays of it are in host memory, too."""
+    return Context("gpu", device_id)
+
+
+cpu_pinned = cpu
+
+
+def current_context() -> Context:
+    """The innermost context that is active, or the host."""
+    return _stack[-1] if _stack else _HOST
+
+
+_HOST = Context()

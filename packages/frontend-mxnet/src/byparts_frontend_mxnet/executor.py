@@ -1,0 +1,456 @@
+"""`Executor`: a symbol bound to arrays; forward and backward are programs of the runtime.
+
+Arguments and auxiliary states are cells, so weights stay in the variables of the programs, and
+auxiliary states are updated by them.  Outputs and gradients are what a run gives.  A training step
+is one program: after `forward(is_train=True)` and `backward()` outputs and gradients wait, until
+`update` runs the three as one or somebody reads an array, which runs the first two as one.  A
+`backward` with gradients of the outputs has a program of its own, which draws the same random
+numbers again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Optional
+
+import numpy as np
+
+import byparts_opset as ops
+from byparts_autodiff import gradients
+from byparts_eager import Array, Cell, asarray, compile as compiled, training_mode
+from byparts_frontend_mxnet import tape
+from byparts_frontend_mxnet.context import current_context, options
+from byparts_frontend_mxnet.errors import MXNetError, unknown
+from byparts_frontend_mxnet.nd.array import NDArray
+from byparts_frontend_mxnet.nd.storage import outside, plain
+from byparts_frontend_mxnet.optimizer import Optimizer
+from byparts_frontend_mxnet.random import stream
+from byparts_frontend_mxnet.symbol.infer import Inferred, run_node
+from byparts_frontend_mxnet.symbol.symbol import Node, Symbol
+from byparts_graph_ir import FLOATS, TensorType
+from byparts_runtime.arrays.dtypes import numpy_dtype
+
+Arrays = dict[str, Any]
+
+
+class Executor:
+    """Programs of a symbol on arrays.
+
+    Args:
+        symbol: what is computed.
+        ctx: the label of the outputs.
+        args: an array for each argument.
+        grads: arrays for gradients, of some arguments.
+        reqs: argument -> "write", "add" or "null".
+        aux: an array for each auxiliary state.
+
+    Attributes:
+        arg_dict: the arrays of the arguments, by name.
+        grad_dict: those of the gradients; `None` where there is none.
+        aux_dict: those of the auxiliary states.
+        outputs: the arrays of the last run.
+    """
+
+    def __init__(
+        self, symbol: Symbol, ctx: Any, args: Arrays, grads: Arrays, reqs: Mapping[str, str],
+        aux: Arrays,
+    ) -> None:  # fmt: skip
+        self._symbol, self._ctx = symbol, ctx or current_context()
+        self.arg_dict, self.aux_dict = args, aux
+        self.grad_dict: Arrays = {k: grads.get(k) if reqs[k] != "null" else None for k in args}
+        self._nodes, self._reqs = symbol.nodes(), dict(reqs)
+        bound = {**args, **aux}
+        self._cells = {n: _cell(bound[n.name], n.name) for n in self._nodes if n.entry is None}
+        self._views = [
+            (self._cells[n], bound[n.name]) for n in self._cells if bound[n.name]._base is not None
+        ]
+        inferred = Inferred(
+            symbol, {k: x.shape for k, x in bound.items()}, {k: x.dtype for k, x in bound.items()}
+        )
+        self._types = [
+            _known(inferred.type(p), n)
+            for p, n in zip(symbol.places, symbol.list_outputs(), strict=True)
+        ]
+        self.outputs = [NDArray(_full(t), self._ctx) for t in self._types]
+        self._wanted = [k for k, g in self.grad_dict.items() if g is not None]
+        self._programs: dict[Any, Any] = {}
+        self._staged: Optional[Sequence[Any]] = None  # gradients that backward() will hand out
+        self._heads_come = False  # whether backward was last given gradients of the outputs
+        self._start: Any = 0  # position of the random numbers before the last run
+        self._wait: Any = None  # the step that has not run
+        self._trained = self._back = False  # whether the last forward trained; backward was called
+        self._keeps = False  # whether gradients are handed out after an update, too
+        self._monitor: Optional[Callable[[str, Any], None]] = None
+
+    @property
+    def arg_arrays(self) -> list[Any]:
+        """The arrays of the arguments, in order."""
+        return list(self.arg_dict.values())
+
+    @property
+    def grad_arrays(self) -> list[Any]:
+        """Those of their gradients, or `None`."""
+        return list(self.grad_dict.values())
+
+    @property
+    def aux_arrays(self) -> list[Any]:
+        """Those of the auxiliary states."""
+        return list(self.aux_dict.values())
+
+    @property
+    def output_dict(self) -> Arrays:
+        """The outputs by name."""
+        return dict(zip(self._symbol.list_outputs(), self.outputs, strict=True))
+
+    def forward(self, is_train: bool = False, **arrays: Any) -> list[Any]:
+        """The outputs for what the arrays hold now.
+
+        Args:
+            is_train: whether layers such as dropout behave as they do while training.
+            arrays: are written to the arguments of these names first.
+
+        Raises:
+            MXNetError: there is no such argument, or one is of another shape.
+        """
+        self.fill(arrays)
+        for cell, view in self._views:
+            cell.assign(plain(view.read()))
+        self.settle()
+        self._staged, self._trained, self._back = None, is_train, False
+        if is_train and self._wanted and not self._heads_come:
+            self._wait = tape.wait(self._run_step)
+            for y in self.outputs:
+                y.storage.waits_for = self._wait
+        else:
+            self._start = stream.position.value
+            with outside(), training_mode(is_train):
+                self._give(self._program("forward", self._outputs)())
+        if self._monitor is not None:
+            self._report(self._monitor, is_train)
+        return self.outputs
+
+    def settle(self) -> None:
+        """Run what waits."""
+        if self._wait is not None:
+            self._wait.run()
+
+    def _run_step(self, update: Any = None) -> None:
+        """Run forward and backward, and the update `(key, function, numbers, names)`, as one.
+
+        With an update gradients of what it changes stay inside of the program: to hand them out
+        would cost as much as the update.  Who reads them afterwards is told so, once.
+        """
+        self._wait, self._start = None, stream.position.value
+        key, change, numbers, names = update or ("both", None, (), {})
+        kept = [n for n in self._wanted if self._keeps or n not in names.values()]
+        for name in self._wanted if self._back else ():
+            waits = None if name in kept else tape.Waiting(self._refuse)
+            self.grad_dict[name].storage.waits_for = waits
+        with outside(), training_mode(True):
+            step = partial(self._both, change, names, kept)
+            results = self._program((key, self._keeps), step)(*numbers)
+        self._staged = self._give(results)
+        if self._back:
+            self._hand_out(kept, self._staged)
+
+    def _refuse(self) -> None:
+        self._keeps = True
+        raise MXNetError(
+            "the gradients of this step were used up by update(), which ran in one program with "
+            "backward(); read them before update(). From the next step on they are kept"
+        )
+
+    def _give(self, results: Sequence[Any]) -> Sequence[Any]:
+        """Put the outputs into their arrays; the other results."""
+        for y, array in zip(self.outputs, results, strict=False):
+            y.storage.fill(array)
+        return results[len(self.outputs) :]
+
+    def fill(self, arrays: Mapping[str, Any]) -> None:
+        """Write arrays to the arguments of their names."""
+        for name, x in arrays.items():
+            if name not in self.arg_dict:
+                raise unknown("the executor", name, self.arg_dict)
+            target = self.arg_dict[name]
+            shape = tuple(x.shape if hasattr(x, "shape") else np.shape(x))
+            if shape != target.shape:
+                raise MXNetError(
+                    f"forward: {name!r} has shape {shape} and was bound with {target.shape}; "
+                    f"executor.reshape({name}={shape}) makes one for it"
+                )
+            target[:] = x
+
+    def backward(self, out_grads: Any = None) -> None:
+        """The gradients of the last `forward(is_train=True)`, written or added to `grad_dict`.
+
+        Args:
+            out_grads: the gradient of each output, an array or a list; ones by default.
+
+        Raises:
+            MXNetError: the last forward was none of training.
+        """
+        if not self._trained:
+            raise MXNetError("backward: call forward(is_train=True) first")
+        self._heads_come = out_grads is not None
+        grads = [self.grad_dict[n] for n in self._wanted]
+        if self._wait is not None:
+            plain_ones = all([g.storage.cell is None and g._base is None for g in grads])
+            if out_grads is None and plain_ones and "add" not in self._reqs.values():
+                self._back = True
+                for g in grads:
+                    g.storage.waits_for = self._wait
+                return
+            self._wait.run()
+        staged = self._staged if out_grads is None else None
+        staged = self._by_heads(out_grads) if staged is None and self._wanted else staged
+        self._hand_out(self._wanted, staged)
+
+    def _by_heads(self, out_grads: Any) -> Sequence[Any]:
+        """The gradients, from those of the outputs; ones where there are none."""
+        heads = list(out_grads) if isinstance(out_grads, (list, tuple)) else [out_grads]
+        heads = [None] * len(self._types) if out_grads is None else heads
+        pairs = zip(heads, self._types, strict=True)
+        given = [_full(t, 1) if g is None else plain(g.read()) for g, t in pairs]
+        after, stream.position.value = stream.position.value, self._start
+        with outside(), training_mode(True):
+            results: Sequence[Any] = self._program("heads", self._from_heads)(*given)
+        stream.position.value = after
+        return results
+
+    def _hand_out(self, names: Sequence[str], results: Any) -> None:
+        for name, dx in zip(names, results or (), strict=True):
+            target = self.grad_dict[name]
+            target.write(target.read() + dx if self._reqs[name] == "add" else dx)
+
+    def update(self, updater: Any, rows: Sequence[tuple[Any, str]]) -> None:
+        """Change arguments by their gradients.
+
+        Args:
+            updater: of an optimizer.
+            rows: the index that the optimizer knows and the name of each argument.
+        """
+        if type(updater.optimizer).update is not Optimizer.update:
+            for i, name in rows:
+                updater(i, self.grad_dict[name], self.arg_dict[name])
+            return
+        key, change, numbers = _planned(updater, [(i, self.arg_dict[n]) for i, n in rows])
+        if self._wait is not None and self._back:
+            tape.forget(self._wait)
+            self._run_step((key, change, numbers, dict(rows)))
+            return
+        grads = [plain(self.grad_dict[n].read()) for _, n in rows]
+        alone = self._program(("update", key), partial(_change_all, change, [i for i, _ in rows]))
+        with outside():
+            alone(tuple(grads), *numbers)
+
+    def _program(self, key: Any, function: Callable[..., Any]) -> Any:
+        if key not in self._programs:
+            self._programs[key] = compiled(function, **options)
+        return self._programs[key]
+
+    def _run(self, assign: bool = True) -> tuple[list[Any], dict[str, Any]]:
+        """The outputs, and the arguments as the ops read them."""
+        values = {(n, 0): ops.identity(cell.value) for n, cell in self._cells.items()}
+        arguments = {n.name: values[n, 0] for n in self._cells}
+        for n in self._nodes:
+            if n.entry is not None:
+                for v, new in run_node(n, values).items():
+                    if assign and new is not values[v, 0]:
+                        self._cells[v].assign(new)
+        return [values[p] for p in self._symbol.places], arguments
+
+    def _outputs(self) -> list[Any]:
+        return self._run()[0]
+
+    def _both(self, change: Any, names: Any, kept: Sequence[str], *numbers: Any) -> list[Any]:
+        ys, xs = self._run()
+        dxs = dict(zip(self._wanted, self._pulled(ys, xs, None), strict=True))
+        if change is not None:
+            change({i: NDArray(dxs[n]) for i, n in names.items()}, *numbers)
+        return [*ys, *[dxs[n] for n in kept]]
+
+    def _from_heads(self, *heads: Any) -> list[Any]:
+        return self._pulled(*self._run(assign=False), heads)
+
+    def _pulled(self, ys: Sequence[Any], xs: Arrays, heads: Any) -> list[Any]:
+        floats = [i for i, y in enumerate(ys) if y.type.dtype in FLOATS]
+        dys = None if heads is None else [heads[i] for i in floats]
+        wanted = [xs[k] for k in self._wanted]
+        return list(gradients([ys[i] for i in floats], wanted, dys, unreachable="zeros"))
+
+    def set_monitor_callback(self, callback: Callable[[str, Any], None]) -> None:
+        """Call `callback(name, array)` with each output of each op after each forward."""
+        self._monitor, self._keeps = callback, True
+
+    def _report(self, callback: Callable[[str, Any], None], is_train: bool) -> None:
+        values = {(n, 0): plain(cell.value) for n, cell in self._cells.items()}
+        self.settle()
+        after, stream.position.value = stream.position.value, self._start
+        with training_mode(is_train):
+            for n in self._nodes:
+                if n.entry is not None:
+                    run_node(n, values)
+                    for i, name in enumerate(n.output_names):
+                        callback(name, NDArray(values[n, i], self._ctx))
+        stream.position.value = after
+
+    def copy_params_from(
+        self, arg_params: Arrays, aux_params: Optional[Arrays] = None,
+        allow_extra_params: bool = False,
+    ) -> None:  # fmt: skip
+        """Write parameters and auxiliary states by name.
+
+        Raises:
+            UnknownName: one is not there, unless `allow_extra_params`.
+        """
+        for own, arrays in ((self.arg_dict, arg_params), (self.aux_dict, aux_params or {})):
+            for name, x in arrays.items():
+                if name in own:
+                    own[name][:] = x
+                elif not allow_extra_params:
+                    raise unknown("the executor", name, own)
+
+    def reshape(
+        self, partial_shaping: bool = False, allow_up_sizing: bool = False, **shapes: Any
+    ) -> Executor:
+        """An executor for other shapes, whose arrays of the same shapes are these."""
+        dtypes = {k: x.dtype for k, x in self.arg_dict.items()}
+        how: Arrays = {"grad_req": self._reqs, "type_dict": dtypes, "shared_exec": self}
+        return simple_bind(self._symbol, self._ctx, **how, **shapes)
+
+    def debug_str(self) -> str:
+        """The symbol, and the plan of each program."""
+        programs = [p.explain() for f in self._programs.values() for p in f.programs]
+        return "\n\n".join([self._symbol.debug_str(), *programs])
+
+
+def _planned(updater: Any, rows: Sequence[tuple[Any, Any]]) -> tuple[Any, Any, list[Any]]:
+    """A key, the function (gradients by index, numbers) that updates weights, and the numbers.
+
+    Weights of one rate and decay are changed together; rates and `rescale_grad` are arguments of
+    the program, so that changing them compiles nothing.
+    """
+    optimizer, groups = updater.optimizer, {}  # type: Any, dict[tuple[float, float], list[Any]]
+    for i, weight in rows:
+        optimizer._update_count(i)
+        rate = optimizer._get_lr(i) * optimizer.correction(optimizer._index_update_count[i])
+        groups.setdefault((rate, optimizer._get_wd(i)), []).append(i)
+        for s in updater.state(i, weight) or ():
+            s.storage.as_cell("state")
+    weights, plan = dict(rows), tuple([(wd, tuple(group)) for (_, wd), group in groups.items()])
+
+    def change(grads: Mapping[Any, Any], *numbers: Any) -> None:
+        *rates, rescale = numbers
+        for rate, (wd, group) in zip(rates, plan, strict=True):
+            states = [updater.states[i] or () for i in group]
+            own = [weights[i] for i in group], [grads[i] for i in group]
+            optimizer.change(*own, states, rate, rescale, wd)
+
+    numbers = [np.float32(x) for x in (*[rate for rate, _ in groups], optimizer.rescale_grad)]
+    return (id(updater), plan), change, numbers
+
+
+def _change_all(change: Any, indices: Sequence[Any], grads: Sequence[Any], *numbers: Any) -> None:
+    change({i: NDArray(g) for i, g in zip(indices, grads, strict=True)}, *numbers)
+
+
+def bind(
+    symbol: Symbol, ctx: Any, args: Any, args_grad: Any = None, grad_req: Any = "write",
+    aux_states: Any = None, group2ctx: Any = None, shared_exec: Any = None,
+) -> Executor:  # fmt: skip
+    """An executor on arrays of the caller's: lists in the order of the arguments, or dicts.
+
+    Raises:
+        MXNetError: an argument has no array, or `grad_req` is none of "write", "add", "null".
+    """
+    names, aux_names = symbol.list_arguments(), symbol.list_auxiliary_states()
+    arguments = _by_name("args", names, args or {})
+    aux = _by_name("aux_states", aux_names, aux_states or {})
+    for what, wanted, there in (("args", names, arguments), ("aux_states", aux_names, aux)):
+        missing = [n for n in wanted if there.get(n) is None]
+        if missing:
+            raise MXNetError(f"bind: {what} has no array for {', '.join(missing)}")
+    grads = _by_name("args_grad", names, args_grad or {})
+    reqs = {n: r if n in grads else "null" for n, r in _requests(names, grad_req).items()}
+    return Executor(
+        symbol, ctx, {n: arguments[n] for n in names}, grads, reqs, {n: aux[n] for n in aux_names}
+    )
+
+
+def simple_bind(
+    symbol: Symbol, ctx: Any = None, grad_req: Any = "write",
+    type_dict: Optional[Mapping[str, Any]] = None, group2ctx: Any = None,
+    shared_arg_names: Any = None, shared_exec: Optional[Executor] = None, shared_buffer: Any = None,
+    **shapes: Any,
+) -> Executor:  # fmt: skip
+    """An executor on new arrays; see `Symbol.simple_bind`.
+
+    Raises:
+        MXNetError: the shape of an argument does not follow from those that are given.
+    """
+    inferred = Inferred(symbol, {k: tuple(v) for k, v in shapes.items()}, type_dict)
+    arguments, states = symbol.variables()
+    missing = inferred.missing()
+    if missing:
+        given = ", ".join(f"{k}={tuple(v)}" for k, v in shapes.items())
+        example = ", ".join(f"{n}=(...)" for n in missing[:3])
+        raise MXNetError(
+            f"simple_bind({given}): the shapes of {', '.join(missing)} do not follow; give them, "
+            f"as in simple_bind({example})"
+        )
+    reqs = _requests([n.name for n in arguments], grad_req)
+    old: list[Arrays] = [getattr(shared_exec, d, {}) for d in ("arg_dict", "grad_dict", "aux_dict")]
+    make = partial(_array, inferred, ctx or current_context())
+    args = {n.name: make(n, old[0]) for n in arguments}
+    wanted = [n for n in arguments if reqs[n.name] != "null" and args[n.name].type.dtype in FLOATS]
+    grads = {n.name: make(n, old[1]) for n in wanted}
+    reqs = {n: r if n in grads else "null" for n, r in reqs.items()}
+    return Executor(symbol, ctx, args, grads, reqs, {n.name: make(n, old[2]) for n in states})
+
+
+def _array(inferred: Inferred, ctx: Any, node: Node, old: Mapping[str, Any]) -> Any:
+    """The array of this name in `old` if it is of the type; else zeros."""
+    type, known = _known(inferred.type((node, 0)), node.name), old.get(node.name)
+    return known if known is not None and known.type == type else NDArray(_full(type), ctx)
+
+
+def _requests(names: Sequence[str], grad_req: Any) -> dict[str, str]:
+    if isinstance(grad_req, str):
+        reqs = dict.fromkeys(names, grad_req)
+    elif isinstance(grad_req, Mapping):
+        reqs = {n: grad_req.get(n, "null") for n in names}
+    else:
+        reqs = dict(zip(names, grad_req, strict=True))
+    for name, req in reqs.items():
+        if req not in ("write", "add", "null"):
+            raise MXNetError(f"grad_req of {name} is {req!r}; it is write, add or null")
+    return reqs
+
+
+def _by_name(what: str, names: Sequence[str], arrays: Any) -> Arrays:
+    if isinstance(arrays, Mapping):
+        return {k: v for k, v in arrays.items() if v is not None}
+    if len(arrays) != len(names):
+        raise MXNetError(f"bind: {what} has {len(arrays)} arrays for {', '.join(names)}")
+    return {k: v for k, v in zip(names, arrays, strict=True) if v is not None}
+
+
+def _cell(array: Any, name: str) -> Cell:
+    """The cell of an array; of a view one that gets its value before each run."""
+    if array._base is None:
+        return array.storage.as_cell(name)  # type: ignore[no-any-return]
+    return Cell(plain(array.read()), name=name)
+
+
+def _full(type: TensorType, value: int = 0) -> Any:
+    return asarray(np.full(type.dims, value, numpy_dtype(type.dtype)))
+
+
+def _known(type: Optional[TensorType], name: str) -> TensorType:
+    if type is None:
+        raise MXNetError(f"the shape of {name} does not follow from those of the arguments")
+    return type
+
+
+__all__ = ["Array", "Executor", "bind", "simple_bind"]

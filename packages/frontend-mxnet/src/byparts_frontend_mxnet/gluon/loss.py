@@ -1,0 +1,160 @@
+"""`gluon.loss`: a number for each example: the mean over all axes but that of the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Optional
+
+from byparts_frontend_mxnet.gluon.block import HybridBlock
+
+
+class Loss(HybridBlock):
+    """Subclass with `hybrid_forward(F, pred, label, sample_weight=None)`.
+
+    Args:
+        weight: a factor of the loss.
+        batch_axis: the axis of the examples.
+    """
+
+    def __init__(self, weight: Optional[float], batch_axis: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._weight, self._batch_axis = weight, batch_axis
+
+    def weighted(self, F: Any, loss: Any, sample_weight: Any, factor: float = 1.0) -> Any:
+        """Times the weights, and the mean for each example."""
+        if sample_weight is not None:
+            loss = F.broadcast_mul(loss, sample_weight)
+        factor = factor * (1.0 if self._weight is None else self._weight)
+        loss = loss if factor == 1 else loss * factor
+        return F.mean(loss, axis=self._batch_axis, exclude=True)
+
+
+def _l2(F: Any, pred: Any, label: Any, own: Any) -> Any:
+    return F.square(label - pred) * 0.5
+
+
+def _l1(F: Any, pred: Any, label: Any, own: Any) -> Any:
+    return F.abs(label - pred)
+
+
+def _logits(F: Any, pred: Any, label: Any) -> Any:
+    return F.relu(pred) - pred * label + F.Activation(-F.abs(pred), act_type="softrelu")
+
+
+def _binary(F: Any, pred: Any, label: Any, own: Any) -> Any:
+    if not own["from_sigmoid"]:
+        return _logits(F, pred, label)
+    return -(F.log(pred + 1e-12) * label + F.log(1.0 - pred + 1e-12) * (1.0 - label))
+
+
+def _huber(F: Any, pred: Any, label: Any, own: Any) -> Any:
+    distance, rho = F.abs(label - pred), own["rho"]
+    return F.where(distance > rho, distance - 0.5 * rho, F.square(distance) * (0.5 / rho))
+
+
+def _hinge(F: Any, pred: Any, label: Any, own: Any) -> Any:
+    return F.relu(own["margin"] - pred * label)
+
+
+def _squared_hinge(F: Any, pred: Any, label: Any, own: Any) -> Any:
+    return F.square(F.relu(own["margin"] - pred * label))
+
+
+def _logistic(F: Any, pred: Any, label: Any, own: Any) -> Any:
+    return _logits(F, pred, label if own["label_format"] == "binary" else (label + 1.0) * 0.5)
+
+
+def _kl(F: Any, pred: Any, label: Any, own: Any) -> Any:
+    pred = pred if own["from_logits"] else F.log_softmax(pred, axis=own["axis"])
+    return label * (F.log(label + 1e-12) - pred)
+
+
+def _elementwise(name: str, doc: str, function: Callable[..., Any], **defaults: Any) -> Any:
+    """A loss that is a function of each element; `defaults` are its own arguments, in order."""
+
+    def start(
+        self: Any, *args: Any, weight: Any = None, batch_axis: int = 0, **kwargs: Any
+    ) -> None:
+        names = [*defaults, "weight", "batch_axis"]
+        given = {"weight": weight, "batch_axis": batch_axis} | dict(zip(names, args, strict=False))
+        self._own = {k: given.get(k, kwargs.pop(k, v)) for k, v in defaults.items()}
+        Loss.__init__(self, given["weight"], given["batch_axis"], **kwargs)
+
+    def forward(self: Any, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        loss = function(F, pred, F.reshape_like(label, pred), self._own)
+        return self.weighted(F, loss, sample_weight)
+
+    return type(name, (Loss,), {"__init__": start, "hybrid_forward": forward, "__doc__": doc})
+
+
+L2Loss = _elementwise("L2Loss", "Half of (label - pred)².", _l2)
+L1Loss = _elementwise("L1Loss", "|label - pred|.", _l1)
+HuberLoss = _elementwise("HuberLoss", "Half of x² / rho near 0, else |x| - rho / 2.", _huber, rho=1)
+HingeLoss = _elementwise("HingeLoss", "max(0, margin - pred label).", _hinge, margin=1)
+SquaredHingeLoss = _elementwise("SquaredHingeLoss", "The square.", _squared_hinge, margin=1)
+LogisticLoss = _elementwise(
+    "LogisticLoss", "log(1 + exp(-pred label)).", _logistic, label_format="signed"
+)
+SigmoidBinaryCrossEntropyLoss = SigmoidBCELoss = _elementwise(
+    "SigmoidBinaryCrossEntropyLoss", "Cross entropy of bits.", _binary, from_sigmoid=False
+)
+KLDivLoss = _elementwise("KLDivLoss", "label (log label - pred).", _kl, from_logits=True, axis=-1)
+
+
+class SoftmaxCrossEntropyLoss(Loss):
+    """Cross entropy of classes.
+
+    Args:
+        axis: that of the classes.
+        sparse_label: labels are indices, not probabilities.
+        from_logits: pred are logarithms of probabilities already.
+    """
+
+    def __init__(
+        self, axis: int = -1, sparse_label: bool = True, from_logits: bool = False,
+        weight: Optional[float] = None, batch_axis: int = 0, **kwargs: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(weight, batch_axis, **kwargs)
+        self._axis, self._sparse_label, self._from_logits = axis, sparse_label, from_logits
+
+    def hybrid_forward(
+        self,
+        F: Any,
+        pred: Any,
+        label: Any,
+        sample_weight: Any = None,
+    ) -> Any:
+        """[n, ...] -> [n]."""
+        if not self._from_logits:
+            pred = F.log_softmax(pred, axis=self._axis)
+        if self._sparse_label:
+            loss = F.pick(pred, label, axis=self._axis, keepdims=True)
+        else:
+            loss = F.sum(pred * F.reshape_like(label, pred), axis=self._axis, keepdims=True)
+        return self.weighted(F, loss, sample_weight, -1.0)
+
+
+SoftmaxCELoss = SoftmaxCrossEntropyLoss
+
+
+class TripletLoss(Loss):
+    """max(0, |pred - positive|² - |pred - negative|² + margin)."""
+
+    def __init__(
+        self, margin: float = 1, weight: Optional[float] = None, batch_axis: int = 0, **kwargs: Any
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._margin = margin
+
+    def hybrid_forward(
+        self,
+        F: Any,
+        pred: Any,
+        positive: Any,
+        negative: Any,
+    ) -> Any:
+        """[n, ...] -> [n]."""
+        far = F.square(F.reshape_like(positive, pred) - pred)
+        far = far - F.square(F.reshape_like(negative, pred) - pred)
+        loss = F.relu(F.sum(far, axis=self._batch_axis, exclude=True) + self._margin)
+        return loss if self._weight is None else loss * self._weight

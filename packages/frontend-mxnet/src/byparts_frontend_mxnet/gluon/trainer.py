@@ -1,0 +1,140 @@
+"""`Trainer`: an optimizer of the parameters of a net."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from byparts_frontend_mxnet import nd
+from byparts_frontend_mxnet.errors import MXNetError
+from byparts_frontend_mxnet.gluon.parameter import Parameter, ParameterDict
+from byparts_frontend_mxnet.optimizer import Optimizer, Updater, create
+
+_MOST_RATES = 4  # that are constants of a program
+
+
+class Trainer:
+    """Changes parameters by their gradients.
+
+    After a hybridized net's `backward` the update is part of the same program (`tape.py`).
+
+    Args:
+        params: as `collect_params` gives them, or a list.
+        optimizer: its name, with `optimizer_params`, or an optimizer.
+        kvstore: how gradients of several devices are added; all ways give the same here.
+    """
+
+    def __init__(
+        self, params: Any, optimizer: Any, optimizer_params: Any = None, kvstore: Any = "device"
+    ) -> None:
+        rows = list(params.values()) if isinstance(params, (dict, ParameterDict)) else list(params)
+        for p in rows:
+            if not isinstance(p, Parameter):
+                raise MXNetError(f"Trainer: {p!r:.60} is no Parameter; give net.collect_params()")
+        self._params = rows
+        named = dict(enumerate(rows))
+        if isinstance(optimizer, Optimizer):
+            if optimizer_params:
+                raise MXNetError("Trainer: optimizer_params beside an optimizer; give it these")
+            self._optimizer = optimizer
+            optimizer.param_dict = named
+        else:
+            self._optimizer = create(optimizer, param_dict=named, **(optimizer_params or {}))
+        self._scale = self._optimizer.rescale_grad
+        self._rates: set[tuple[float, ...]] = set()
+        self._updaters: dict[Any, Updater] = {}
+
+    @property
+    def learning_rate(self) -> float:
+        """The rate now."""
+        return self._optimizer.learning_rate
+
+    optimizer = property(lambda self: self._optimizer, doc="The optimizer.")
+
+    def set_learning_rate(self, lr: float) -> None:
+        """Change the rate."""
+        self._optimizer.set_learning_rate(lr)
+
+    def _updater(self, ctx: Any) -> Updater:
+        return self._updaters.setdefault(ctx, Updater(self._optimizer))
+
+    def step(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
+        """Change all parameters by gradients of a sum over `batch_size` examples.
+
+        Raises:
+            UserWarning: a parameter has no new gradient since the last step.
+        """
+        self._optimizer.rescale_grad = self._scale / batch_size
+        rows = [(i, p, p.list_data()) for i, p in enumerate(self._params) if p.grad_req != "null"]
+        stale = [(p, x) for _, p, xs in rows for x in xs if not x._fresh_grad]
+        if stale and not ignore_stale_grad:
+            p, x = stale[0]
+            raise UserWarning(
+                f"the gradient of parameter {p.name!r} on {x.context} is not new: no backward() "
+                "reached it since the last step; step(ignore_stale_grad=True) leaves such "
+                "parameters as they are"
+            )
+        fresh = [(i, xs[0]) for i, _, xs in rows if xs[0]._fresh_grad]
+        is_alone = all([len(xs) == 1 for _, _, xs in rows])
+        if is_alone and fresh and type(self._optimizer).update is Optimizer.update:
+            tapes = {x.grad.storage.waits_for for _, x in fresh}
+            update = self._update(fresh)
+            if len(tapes) == 1 and None not in tapes:
+                tapes.pop().run(update)
+            else:
+                update[1](lambda w: w.grad, *map(float, update[2]))
+        else:
+            self._update_each([(i, p) for i, p, xs in rows if xs[0]._fresh_grad])
+        for _, p, xs in rows:
+            for x in xs:
+                x._fresh_grad = p.grad_req == "add"
+
+    def _update(self, rows: Any) -> tuple[Any, Any, Any]:
+        """(key, function of rates and rescale_grad, these), of weights on one device."""
+        opt, updater = self._optimizer, self._updater(None)
+        groups: dict[tuple[float, float], list[int]] = {}
+        for i, _ in rows:
+            opt._update_count(i)
+        lr = opt.learning_rate
+        for i, weight in rows:
+            p = self._params[i]
+            rate = lr * p.lr_mult * opt.correction(opt._index_update_count[i])
+            groups.setdefault((rate, opt.wd * p.wd_mult), []).append(i)
+            updater.state(i, weight)
+        plan = tuple([(wd, tuple(group)) for (_, wd), group in groups.items()])
+        numbers = [*[rate for rate, _ in groups], opt.rescale_grad]
+        # A constant rate lets kernels add the update to a product of matrices, so that the gradient
+        # is never in memory; after a few other rates it is an argument, or each would be compiled.
+        if opt.constant_rate and len(self._rates) < _MOST_RATES:
+            self._rates.add(tuple(numbers))
+        is_constant = tuple(numbers) in self._rates
+
+        def change(gradient: Any, *more: Any) -> None:
+            *rates, rescale = numbers if is_constant else more
+            for rate, (wd, group) in zip(rates, plan, strict=True):
+                ws = [self._params[i].data() for i in group]
+                states = [updater.states[i] or () for i in group]
+                opt.change(ws, [gradient(w) for w in ws], states, rate, rescale, wd)
+
+        more = () if is_constant else [np.asarray(x, np.float32) for x in numbers]
+        return (self, plan, tuple(numbers) if is_constant else None), change, more
+
+    def _update_each(self, rows: Any) -> None:
+        """Add the gradients of all devices, and update each copy."""
+        for i, p in rows:
+            if len(p._data) > 1:
+                total = nd.add_n(*[g.as_in_context(p.list_ctx()[0]) for g in p.list_grad()])
+                for g in p.list_grad():
+                    g[:] = total
+            for k, (w, g) in enumerate(zip(p.list_data(), p.list_grad(), strict=True)):
+                self._updater(k or None)(i, g, w)
+
+    def save_states(self, fname: str) -> None:
+        """Write the states of the optimizer to a file."""
+        nd.save(fname, self._updater(None).arrays())
+
+    def load_states(self, fname: str) -> None:
+        """Read the states of the optimizer from a file."""
+        weights = {i: p.data() for i, p in enumerate(self._params)}
+        self._updater(None).restore(nd.load(fname), weights)

@@ -1,0 +1,341 @@
+"""`mx.optimizer`: optimizers that change weights in place.
+
+The ones here compute new values from old ones (`rule`), on arrays at once and inside programs; the
+learning rate and `rescale_grad` are arguments of such a program, so changing them compiles nothing.
+One of your own has `create_state` and `update(index, weight, grad, state)` on NDArrays.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import byparts_opset as ops
+from byparts_eager import Array
+from byparts_frontend_mxnet.errors import unknown
+from byparts_frontend_mxnet.nd.array import NDArray
+from byparts_frontend_mxnet.random import stream
+
+Slots = Sequence[Any]
+_registry: dict[str, Any] = {}
+
+
+def register(klass: Any) -> Any:
+    """A decorator: the class can be named, as in `optimizer="sgd"`."""
+    _registry[klass.__name__.lower()] = klass
+    return klass
+
+
+class Optimizer:
+    """What all have in common.
+
+    Args:
+        rescale_grad: a factor of gradients.
+        param_idx2name: index -> name of each weight.
+        wd: how much weights are drawn to 0.
+        clip_gradient: the largest size of an element of a gradient.
+        learning_rate: how far a step goes, unless `lr_scheduler` says it.
+        param_dict: index -> parameter of gluon, which has factors `lr_mult` and `wd_mult`.
+    """
+
+    slots: Any = 0  # states of a weight
+    decays = True  # whether the decay is a part of the gradient
+    constant_rate: Any = False  # whether a program is faster if the rate is a constant of it
+
+    def __init__(
+        self, rescale_grad: float = 1.0, param_idx2name: Any = None, wd: float = 0.0,
+        clip_gradient: Any = None, learning_rate: Any = 0.01, lr_scheduler: Any = None,
+        sym: Any = None, begin_num_update: int = 0, multi_precision: bool = False,
+        param_dict: Any = None,
+    ) -> None:  # fmt: skip
+        self.rescale_grad, self.wd, self.clip_gradient = rescale_grad, wd, clip_gradient
+        self.lr, self.lr_scheduler = learning_rate, lr_scheduler
+        if lr_scheduler is not None:
+            lr_scheduler.base_lr = learning_rate
+        self.num_update = self.begin_num_update = begin_num_update
+        self._index_update_count: dict[Any, int] = {}
+        self.idx2name = dict(param_idx2name or {})
+        self.param_dict = dict(param_dict or {})
+        self.sym_info = sym.attr_dict() if sym is not None else {}
+        self.set_lr_mult({})
+        self.set_wd_mult({})
+
+    @staticmethod
+    def create_optimizer(name: str, **kwargs: Any) -> Any:
+        """The optimizer of this name."""
+        if name.lower() not in _registry:
+            raise unknown("mx.optimizer", name, _registry)
+        return _registry[name.lower()](**kwargs)
+
+    @property
+    def learning_rate(self) -> float:
+        """The rate now."""
+        rate: float = self.lr if self.lr_scheduler is None else self.lr_scheduler(self.num_update)
+        return rate
+
+    def set_learning_rate(self, lr: float) -> None:
+        """Change the rate."""
+        if self.lr_scheduler is not None:
+            raise UserWarning("the learning rate is that of lr_scheduler; change its base_lr")
+        self.lr = lr
+
+    def set_lr_mult(self, args_lr_mult: Mapping[Any, float]) -> None:
+        """Give weights, by name or index, factors of the rate."""
+        self.lr_mult = {**self._of_symbol("__lr_mult__"), **args_lr_mult}
+
+    def set_wd_mult(self, args_wd_mult: Mapping[Any, float]) -> None:
+        """Give weights factors of the decay; names of neither weights nor gammas have 0."""
+        names = self.idx2name.values()
+        flat = {n: 0.0 for n in names if not n.endswith(("_weight", "_gamma"))}
+        self.wd_mult = {**flat, **self._of_symbol("__wd_mult__"), **args_wd_mult}
+
+    def _of_symbol(self, name: str) -> dict[Any, float]:
+        return {n: float(a[name]) for n, a in self.sym_info.items() if name in a}
+
+    def _multiple(self, index: Any, by_name: Mapping[Any, float], field: str) -> float:
+        if index in self.param_dict:
+            return float(getattr(self.param_dict[index], field))
+        name = self.idx2name.get(index, index)
+        return by_name.get(index, by_name.get(name, 1.0))
+
+    def _update_count(self, index: Any) -> None:
+        count = self._index_update_count.get(index, self.begin_num_update) + 1
+        self._index_update_count[index] = count
+        self.num_update = max(count, self.num_update)
+
+    def _get_lr(self, index: Any) -> float:
+        return self.learning_rate * self._multiple(index, self.lr_mult, "lr_mult")
+
+    def _get_wd(self, index: Any) -> float:
+        return self.wd * self._multiple(index, self.wd_mult, "wd_mult")
+
+    def create_state(self, index: Any, weight: NDArray) -> Any:
+        """The states of a weight, zeros; `None` where it has none."""
+        elements = np.zeros(weight.shape, weight.dtype)
+        zeros = [NDArray(Array(elements), weight.context) for _ in range(self.slots)]
+        for x in zeros:
+            x.storage.as_cell("state")  # programs update it in place
+        return tuple(zeros) or None
+
+    def update(self, index: Any, weight: NDArray, grad: NDArray, state: Any) -> None:
+        """Change one weight and its states."""
+        self._update_count(index)
+        rate = self._get_lr(index) * self.correction(self._index_update_count[index])
+        how = (rate, self.rescale_grad, self._get_wd(index))
+        self.change([weight], [grad], [state or ()], *how)
+
+    def correction(self, count: int) -> float:
+        """A factor of the rate at this number of updates."""
+        return 1.0
+
+    def change(
+        self, weights: Sequence[NDArray], grads: Sequence[NDArray], states: Sequence[Any],
+        rate: Any, rescale: Any, wd: float,
+    ) -> None:  # fmt: skip
+        """Change weights of one rate and decay, at once or in the program that is traced."""
+        ws, gs = [w.read() for w in weights], [g.read() for g in grads]
+        slots = [[s[i].read() for i in range(self.slots)] for s in states]
+        news = self.rule(ws, gs, slots, rate, rescale, wd)
+        for w, s, (new, *new_slots) in zip(weights, states, news, strict=True):
+            w.write(new)
+            for x, value in zip(s, new_slots, strict=True):
+                x.write(value)
+
+    def rule(
+        self, ws: Slots, gs: Slots, slots: Sequence[Slots], rate: Any, rescale: Any, wd: float
+    ) -> Sequence[Slots]:
+        """The next values of each weight and its slots."""
+        ds = [g * rescale for g in gs]
+        if self.clip_gradient is not None:
+            ds = [ops.clip(d, -self.clip_gradient, self.clip_gradient) for d in ds]
+        if wd and self.decays:
+            ds = [d + w * wd for w, d in zip(ws, ds, strict=True)]
+        return [self.one(w, d, s, rate, wd) for w, d, s in zip(ws, ds, slots, strict=True)]
+
+    def one(self, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
+        """The next values of one weight and its slots."""
+        raise NotImplementedError(f"{type(self).__name__} lacks update(index, weight, grad, state)")
+
+    create_state_multi_precision = create_state
+    update_multi_precision = update
+
+
+One = Callable[[Any, Any, Any, Slots, Any, float], Slots]  # of optimizer, w, d, slots, rate, wd
+
+
+def _made(name: str, doc: str, one: One, slots: Any, fields: Any = None, **defaults: Any) -> Any:
+    """An optimizer whose own arguments are `defaults`, in order; `slots` may depend on them."""
+
+    def start(self: Any, *args: Any, lazy_update: bool = True, **keywords: Any) -> None:
+        given = {**defaults, **dict(zip(defaults, args, strict=False)), **keywords}
+        for key in defaults:
+            if key != "learning_rate":
+                setattr(self, key, given.pop(key))
+        Optimizer.__init__(self, **given)
+        self.slots = slots(self) if callable(slots) else slots
+
+    members = {"__init__": start, "one": one, "__doc__": doc, **(fields or {})}
+    return register(type(name, (Optimizer,), members))
+
+
+def _sgd(self: Any, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
+    if not self.momentum:
+        return (w - d * rate,)
+    m = s[0] * self.momentum - d * rate
+    return w + m, m
+
+
+def _sgd_of_all(self: Any, ws: Slots, gs: Slots, s: Any, rate: Any, rescale: Any, wd: float) -> Any:
+    """Without momentum, decay and clipping one op for all weights."""
+    if not self.constant_rate:
+        return Optimizer.rule(self, ws, gs, s, rate, rescale, wd)
+    return [(w,) for w in ops.gradient_descent(ws, gs, rate * rescale)]
+
+
+def _is_plain(self: Any) -> bool:
+    return not (self.momentum or self.wd) and self.clip_gradient is None
+
+
+def _nag(self: Any, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
+    if not self.momentum:
+        return (w - d * rate,)
+    m = s[0] * self.momentum + d
+    return w - (d + m * self.momentum) * rate, m
+
+
+def _sgld(self: Any, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
+    noise = stream.normal(w.type.dims)
+    root = math.sqrt(rate) if isinstance(rate, float) else ops.sqrt(rate)
+    return (w - d * rate / 2 + noise * root,)
+
+
+def _adam(self: Any, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
+    m = s[0] * self.beta1 + d * (1 - self.beta1)
+    v = s[1] * self.beta2 + d * d * (1 - self.beta2)
+    return w - m / (ops.sqrt(v) + self.epsilon) * rate, m, v
+
+
+def _adamax(self: Any, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
+    m = s[0] * self.beta1 + d * (1 - self.beta1)
+    u = ops.maximum(s[1] * self.beta2, ops.abs(d))
+    return w - m / (u + 1e-8) * rate, m, u
+
+
+def _rmsprop(self: Any, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
+    n = s[0] * self.gamma1 + d * d * (1 - self.gamma1)
+    if not self.centered:
+        slots, new = (n,), w - d / ops.sqrt(n + self.epsilon) * rate
+    else:
+        g = s[1] * self.gamma1 + d * (1 - self.gamma1)
+        move = s[2] * self.gamma2 - d / ops.sqrt(n - g * g + self.epsilon) * rate
+        slots, new = (n, g, move), w + move  # type: ignore[assignment]  # another length
+    clip = self.clip_weights
+    return (ops.clip(new, -clip, clip) if clip else new, *slots)
+
+
+def _adagrad(self: Any, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
+    h = s[0] + d * d
+    return w - (d / ops.sqrt(h + self.eps) + w * wd) * rate, h
+
+
+def _adadelta(self: Any, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
+    keep, eps = self.rho, self.epsilon
+    square = s[0] * keep + d * d * (1 - keep)
+    move = ops.sqrt(s[1] + eps) / ops.sqrt(square + eps) * d
+    return w - move - w * wd, square, s[1] * keep + move * move * (1 - keep)
+
+
+def _ftrl(self: Any, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
+    n = s[1] + d * d
+    z = s[0] + d - (ops.sqrt(n) - ops.sqrt(s[1])) * w / rate
+    new = (ops.sign(z) * self.lamda1 - z) / ((ops.sqrt(n) + self.beta) / rate + wd)
+    return ops.where(ops.greater(ops.abs(z), self.lamda1), new, ops.zeros_like(w)), z, n
+
+
+_ADAM = {"learning_rate": 0.001, "beta1": 0.9, "beta2": 0.999}
+_APART = {"decays": False}
+SGD = _made(
+    "SGD", "m' = momentum * m - rate * d, w' = w + m'.", _sgd, lambda s: int(s.momentum != 0),
+    {"rule": _sgd_of_all, "constant_rate": property(_is_plain)}, momentum=0.0,
+)  # fmt: skip
+NAG = _made(
+    "NAG", "m' = momentum * m + d, w' = w - rate * (d + momentum * m').", _nag,
+    lambda s: int(s.momentum != 0), momentum=0.0,
+)  # fmt: skip
+SGLD = _made("SGLD", "w' = w - rate / 2 * d + noise of variance rate.", _sgld, 0)
+Adam = _made(
+    "Adam", "w' = w - rate_t * m / (sqrt(v) + epsilon).", _adam, 2,
+    {"correction": lambda s, t: math.sqrt(1 - s.beta2**t) / (1 - s.beta1**t)},
+    **_ADAM, epsilon=1e-8,
+)  # fmt: skip
+Adamax = _made(
+    "Adamax", "w' = w - rate_t * m / u, u the largest d so far, times beta2 each time.", _adamax,
+    2, {"correction": lambda s, t: 1 / (1 - s.beta1**t)}, **{**_ADAM, "learning_rate": 0.002},
+)  # fmt: skip
+RMSProp = _made(
+    "RMSProp", "w' = w - rate * d / sqrt(n + epsilon), n a running mean of d².", _rmsprop,
+    lambda s: 3 if s.centered else 1, learning_rate=0.001, gamma1=0.9, gamma2=0.9, epsilon=1e-8,
+    centered=False, clip_weights=None,
+)  # fmt: skip
+AdaGrad = _made(
+    "AdaGrad", "w' = w - rate * (d / sqrt(h + eps) + wd * w), h the sum of d² so far.", _adagrad,
+    1, _APART, eps=1e-7,
+)  # fmt: skip
+AdaDelta = _made(
+    "AdaDelta", "w' = w - move - wd * w, as long as moves were over as long as gradients were.",
+    _adadelta, 2, _APART, rho=0.9, epsilon=1e-5,
+)  # fmt: skip
+Ftrl = _made(
+    "Ftrl", "Follow the regularized leader (McMahan et al. 2013).", _ftrl, 2, _APART, lamda1=0.01,
+    learning_rate=0.1, beta=1.0,
+)  # fmt: skip
+create = Optimizer.create_optimizer
+_registry["ccsgd"] = SGD
+
+
+class Updater:
+    """A function (index, grad, weight) that keeps the states of each weight."""
+
+    def __init__(self, optimizer: Any) -> None:
+        self.optimizer = optimizer
+        self.states: dict[Any, Any] = {}
+
+    def __call__(self, index: Any, grad: NDArray, weight: NDArray) -> None:
+        self.optimizer.update(index, weight, grad, self.state(index, weight))
+
+    def state(self, index: Any, weight: NDArray) -> Any:
+        """The states of a weight, made if there were none."""
+        if index not in self.states:
+            self.states[index] = self.optimizer.create_state(index, weight)
+        return self.states[index]
+
+    def arrays(self) -> dict[str, NDArray]:
+        """All states and counts by name, for a file."""
+        counts = self.optimizer._index_update_count
+        named = {f"count.{i}": NDArray(Array(np.array([c]))) for i, c in counts.items()}
+        for index, state in self.states.items():
+            parts = state if isinstance(state, (list, tuple)) else [state]
+            named |= {f"state.{index}.{k}": s for k, s in enumerate(parts) if s is not None}
+        return named
+
+    def restore(self, named: Mapping[str, NDArray], weights: Mapping[Any, NDArray]) -> None:
+        """Take the states and counts that `arrays` gave."""
+        by_name = {str(index): index for index in weights}
+        for name, x in named.items():
+            kind, index, *rest = name.split(".")
+            key = by_name.get(index, index)
+            if kind == "count":
+                self.optimizer._index_update_count[key] = int(x.asscalar())
+                self.optimizer.num_update = max(self.optimizer.num_update, int(x.asscalar()))
+            else:
+                state = self.state(key, weights[key])
+                parts = state if isinstance(state, (list, tuple)) else [state]
+                parts[int(rest[0])][:] = x
+
+
+def get_updater(optimizer: Any) -> Updater:
+    """A function that updates weights by this optimizer."""
+    return Updater(optimizer)

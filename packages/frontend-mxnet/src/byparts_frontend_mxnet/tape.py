@@ -1,0 +1,351 @@
+"""Calls that wait: forward, backward and update of a hybridized net become one program.
+
+A hybridized block that is called while recording does not run: its outputs wait for a `Tape`, and
+so do the ops on them and the gradients that `backward` asks for.  `Trainer.step` runs the tape with
+the update of the weights as one compiled program.  Whoever reads something that waits runs what is
+there: forward and backward as one program; before `backward`, each op at once, recorded.
+
+A program is kept by the structure of its tape, so a training loop compiles it once.  What it reads
+and is a cell (parameters, auxiliary states, the stream of random numbers) is a variable of it;
+other arrays are arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Optional
+from weakref import ref
+
+import byparts_opset as ops
+from byparts_autodiff import gradients
+from byparts_eager import Array, compile as compiled, training, training_mode
+from byparts_eager.state import state
+from byparts_eager.trace import Frame
+from byparts_frontend_mxnet.context import options
+from byparts_frontend_mxnet.errors import MXNetError
+from byparts_frontend_mxnet.nd.array import NDArray
+from byparts_frontend_mxnet.nd.storage import Storage, outside, plain
+from byparts_graph_ir import Value, producers
+
+_MOST_PROGRAMS = 64
+_programs: dict[Any, Any] = {}
+_types: dict[Any, Any] = {}
+_open: list[Tape] = []  # tapes with calls that have not run
+_replayed: list[Any] = []  # calls that run at once now, with all blocks inside
+marked: dict[int, ref[NDArray]] = {}  # arrays that have a gradient, by identity
+
+Function = Callable[..., Any]
+# A key, a function of (handle -> its gradient) and arrays, the arrays.
+Update = tuple[Any, Callable[..., None], Sequence[Any]]
+
+
+class Tape:
+    """The calls since the first one that waited.
+
+    Attributes:
+        calls: (key, function, references of the inputs, outputs).
+        arguments: arrays from outside.
+        variables: handles with a gradient that the calls read.
+        backwards: (heads, gradients by them), in order.
+    """
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, Function, tuple[Any, ...], list[ref[Storage]]]] = []
+        self.arguments: list[Any] = []
+        self.variables: dict[NDArray, Any] = {}
+        self.backwards: list[tuple[Any, Any]] = []
+        self.grows = True
+        self._places: dict[int, tuple[Any, ...]] = {}
+        self._kept: list[Any] = []  # storages whose ids are keys
+        _open.append(self)
+
+    def add(self, key: Any, function: Function, inputs: Sequence[Any], variables: Any) -> Any:
+        """The outputs of a call, which wait."""
+        references = tuple([self.place(x) for x in inputs])
+        key = key, training()
+        for v in (*variables, *[x for x in inputs if x.grad_req != "null"]):
+            self.variables.setdefault(v, self.place(v))
+        types, single = _output_types(key, function, [x.type for x in inputs])
+        context = inputs[0].context
+        outputs = [NDArray(Storage(None, t), context) for t in types]
+        for j, y in enumerate(outputs):
+            y.storage.waits_for = self
+            self._places[id(y.storage)] = ("call", len(self.calls), j)
+        self.calls.append((key, function, references, [ref(y.storage) for y in outputs]))
+        return outputs[0] if single else outputs
+
+    def place(self, x: NDArray) -> tuple[Any, ...]:
+        """The reference of an input: ("call", i, j), ("cell", storage) or ("argument", k)."""
+        known = self._places.get(id(x.storage)) if x._base is None else None
+        if known and (known[0] == "argument" or x.storage.waits_for is self):
+            return known
+        if x._base is None and x.storage.cell is not None:
+            return ("cell", x.storage)
+        if x._base is not None and x.storage.waits_for is self:
+            self.run()
+        value = plain(x.read()) if x.grad_req == "null" else x.storage.get()
+        place = ("argument", len(self.arguments))
+        self.arguments.append(value)
+        if x.grad_req != "null":
+            self._places[id(x.storage)] = place
+            self._kept.append(x.storage)
+        return place
+
+    def backward(self, heads: Sequence[Any], head_grads: Sequence[Any]) -> None:
+        """Let the gradients by all variables wait, too."""
+        seeds = [None if g is None else self.place(g) for g in head_grads]
+        self.backwards.append(([self.place(h) for h in heads], seeds))
+        self.grows = False
+        for v in self.variables:
+            if v.grad is not None:
+                v.grad.storage.waits_for = self
+                v._fresh_grad = True
+
+    def is_read(self) -> bool:
+        """Whether somebody has an output."""
+        return any(r() is not None for _, _, _, outputs in self.calls for r in outputs)
+
+    def run(self, update: Optional[Update] = None) -> None:
+        """Run what waits; with `update`, change the weights in the same program."""
+        _open.remove(self) if self in _open else None
+        if not self.backwards:
+            self._run_recorded()
+            return
+        alive = [
+            (i, j, storage)
+            for i, (_, _, _, outputs) in enumerate(self.calls)
+            for j, r in enumerate(outputs)
+            if (storage := r()) is not None and storage.waits_for is self
+        ]
+        by_argument = [
+            (v, p) for v, p in self.variables.items() if p[0] == "argument" and v.grad is not None
+        ]
+        for v in self.variables:
+            if v.grad is not None:
+                is_lost = update and v.grad_req == "write" and v.storage.cell is not None
+                v.grad.storage.waits_for = Storage.lost if is_lost else None
+        ends = tuple([(i, j) for i, j, _ in alive])
+        calls = tuple([(key, places) for key, _, places, _ in self.calls])
+        backs = tuple([(tuple(h), tuple(g)) for h, g in self.backwards])
+        how = tuple([(p, v.grad_req) for v, p in self.variables.items()])
+        key = (calls, ends, backs, how, update[0] if update else None, repr(options))
+        program = _programs.get(key)
+        if program is None:
+            if len(_programs) >= _MOST_PROGRAMS:
+                _programs.pop(next(iter(_programs)))
+            functions = [(f, places, k[1]) for k, f, places, _ in self.calls]
+            weights = [(p, v) for v, p in self.variables.items() if p[0] == "cell"]
+            plan = _Plan(functions, ends, backs, weights, [p for _, p in by_argument], update)
+            program = _programs[key] = compiled(plan.run, **options)
+        with outside():
+            more = update[2] if update else ()
+            results = program(tuple(self.arguments), tuple(more))
+        for (_, _, storage), value in zip(alive, results, strict=False):
+            storage.fill(value)
+        for (v, _), value in zip(by_argument, results[len(alive) :], strict=True):
+            _add_or_write(v, value)
+        self.calls, self.arguments = [], []
+
+    def _run_recorded(self) -> None:
+        """Call each function now, recorded: a gradient may be asked for later."""
+        environment: list[Any] = []
+        calls, self.calls = self.calls, []
+        frame, overlay, state.frame, state.overlay = state.frame, state.overlay, None, None
+        state.recorders += 1
+        _replayed.append(self)
+        handles = {p: v for v, p in self.variables.items()}
+        try:
+            for key, function, places, outputs in calls:
+                with training_mode(key[1]):
+                    inputs = [
+                        handles[p] if p in handles else _handle(p, environment, self.arguments)
+                        for p in places
+                    ]
+                    ys = _listed(function(*inputs))
+                environment.append(ys)
+                for r, y in zip(outputs, ys, strict=True):
+                    storage = r()
+                    if storage is not None:
+                        storage.fill(y.read())
+        finally:
+            _replayed.pop()
+            state.recorders -= 1
+            state.frame, state.overlay = frame, overlay
+
+
+class Waiting:
+    """Something else that runs when what waits for it is read: a step of an executor."""
+
+    grows, backwards = False, True
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+
+    def run(self) -> None:
+        """Run it, once."""
+        forget(self)
+        self.function()
+
+
+def wait(function: Function) -> Waiting:
+    """Let storages wait for a function of no arguments, which is called once."""
+    waiting: Any = Waiting(function)  # has what is asked of a tape
+    _open.append(waiting)
+    return waiting  # type: ignore[no-any-return]
+
+
+def forget(waiting: Any) -> None:
+    """Take it out of what waits."""
+    if waiting in _open:
+        _open.remove(waiting)
+
+
+class _Plan:
+    """The function that a program of a tape is traced from; it holds no arrays."""
+
+    def __init__(
+        self, calls: Any, ends: Any, backwards: Any, weights: Any, by: Any, update: Any
+    ) -> None:
+        self.calls, self.ends, self.backwards, self.weights = calls, ends, backwards, weights
+        self.by, self.update = by, update[1] if update else None
+
+    def run(self, arguments: Any, more: Any) -> Any:
+        """The outputs that somebody has, then the gradients by arguments."""
+        environment: list[Any] = []
+        leaves = [v.storage.get() for _, v in self.weights] + [arguments[p[1]] for p in self.by]
+        for function, places, mode in self.calls:
+            with training_mode(mode):
+                inputs = [_handle(p, environment, arguments) for p in places]
+                environment.append(_listed(function(*inputs)))
+        given: list[Any] = []
+        own: dict[Any, NDArray] = {}
+        for heads, seeds in self.backwards:
+            ys = [_handle(p, environment, arguments).read() for p in heads]
+            dys = [None if p is None else _handle(p, environment, arguments).read() for p in seeds]
+            reached = _reached(ys, leaves)
+            by = gradients(ys, reached, dys, unreachable="zeros") if reached else ()
+            dxs = dict(zip(reached, by, strict=True))
+            for (_, v), x in zip(self.weights, leaves, strict=False):
+                if x in dxs and self.update is not None and v.grad_req == "write":
+                    own[v] = NDArray(dxs[x])  # not kept: no memory for it, and it may be fused
+                elif x in dxs:
+                    _add_or_write(v, dxs[x])
+            given = [dxs[x] if x in dxs else ops.zeros_like(x) for x in leaves[len(self.weights) :]]
+        outputs = [environment[i][j].read() for i, j in self.ends]
+        if self.update is not None:
+            self.update(lambda v: own.get(v, v.grad), *more)
+        return (*outputs, *given)
+
+
+class _Lost:
+    """Stands for a gradient that was used up by the update in its program."""
+
+    def run(self) -> None:
+        """Refuse.
+
+        Raises:
+            MXNetError: always, with what to do.
+        """
+        raise MXNetError(
+            "this gradient was computed and used inside the program of Trainer.step, which does "
+            "not keep it; read it before step(), or use grad_req='add' and zero_grad()"
+        )
+
+
+Storage.lost = _Lost()
+
+
+def _reached(ys: Sequence[Value], leaves: Sequence[Value]) -> list[Value]:
+    """The leaves that ys are computed from."""
+    read = {x for node in producers(list(ys)) for x in node.inputs} | set(ys)
+    return [x for x in dict.fromkeys(leaves) if x in read]
+
+
+def _add_or_write(variable: Any, gradient: Any) -> None:
+    storage = variable.grad.storage
+    storage.set(storage.get() + gradient if variable.grad_req == "add" else gradient)
+
+
+def _handle(place: Any, environment: Any, arguments: Any) -> Any:
+    if place[0] == "call":
+        return environment[place[1]][place[2]]
+    return NDArray(place[1] if place[0] == "cell" else arguments[place[1]])
+
+
+def _listed(x: Any) -> list[Any]:
+    return list(x) if isinstance(x, (list, tuple)) else [x]
+
+
+def _output_types(key: Any, function: Function, types: Sequence[Any]) -> Any:
+    """The types of the outputs of a call, and whether it gives one alone; by tracing it once."""
+    known = (key, tuple(types))
+    if known not in _types:
+        if len(_types) >= 16 * _MOST_PROGRAMS:
+            _types.clear()
+        with outside(), Frame() as frame:
+            result = function(*[NDArray(frame.input(t)) for t in types])
+            _types[known] = [y.type for y in _listed(result)], not isinstance(result, (list, tuple))
+    return _types[known]
+
+
+def _has_history(x: Any) -> bool:
+    """Whether an array remembers how it was computed from one that has a gradient."""
+    if x.storage.waits_for is not None or x.grad_req != "null":
+        return False
+    value = x.read()
+    if value.__class__ is not Array or value.past is None:
+        return False
+    leaves = {v._leaf[1] for r in list(marked.values()) if (v := r()) is not None and v._leaf}
+    return any(y in leaves for node in producers([value]) for y in node.inputs)
+
+
+def _at_once(function: Function, inputs: Sequence[Any]) -> Any:
+    """Call a function whose blocks do not wait either."""
+    _replayed.append(None)
+    try:
+        return function(*inputs)
+    finally:
+        _replayed.pop()
+
+
+def types_of(key: Any, function: Function, arrays: Sequence[Any]) -> Any:
+    """The types of the outputs of a call on these arrays; shapes of parameters are found, too."""
+    return _output_types((key, training()), function, [x.type for x in arrays])
+
+
+def defer(key: Any, function: Function, inputs: Sequence[Any], variables: Any) -> Any:
+    """The outputs of a call of a function of handles, which wait for the open tape.
+
+    They do not wait where an input was computed at once from an array that has a gradient.
+    """
+    if any([_has_history(x) for x in inputs]):
+        return _at_once(function, inputs)
+    tape = _open[-1] if _open and _open[-1].grows else Tape()
+    for x in inputs:
+        if x.storage.waits_for not in (None, tape):
+            x.storage.get()
+    return tape.add(key, function, inputs, variables)
+
+
+def runs_at_once() -> bool:
+    """Whether blocks are called as part of something that is traced or run now."""
+    return state.frame is not None or bool(_replayed)
+
+
+def begin() -> None:
+    """Let the next call that waits begin a new tape; forget tapes that nobody can read."""
+    for tape in _open[:]:
+        tape.grows = False
+        if not tape.backwards and not tape.is_read():
+            _open.remove(tape)
+
+
+def flush() -> None:
+    """Run all that waits."""
+    while _open:
+        _open[-1].run()
+
+
+Storage.flush = staticmethod(flush)
+
+__all__ = ["Tape", "Update", "defer", "flush", "plain"]
