@@ -39,10 +39,11 @@ def main(arguments: list[str]) -> dict[str, Any]:
     """Do what is asked."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--blocks", type=int, default=BLOCKS)
+    parser.add_argument("--batch", type=int, default=BATCH)
     parser.add_argument("--more-bytes", type=int)
     parser.add_argument("--budget-bytes", type=int)
     asked = parser.parse_args(arguments)
-    graph, variables = network(asked.blocks)
+    graph, variables = network(asked.blocks, asked.batch)
     before, answer = digest(v.read() for v in variables), dict[str, Any]()
     if asked.more_bytes is not None:
         np.matmul(
@@ -63,9 +64,9 @@ def main(arguments: list[str]) -> dict[str, Any]:
     return answer
 
 
-def network(blocks: int) -> tuple[Graph, tuple[Variable, ...]]:
+def network(blocks: int, batch: int = BATCH) -> tuple[Graph, tuple[Variable, ...]]:
     """The step: (feeds, weights, velocities) -> (loss, gradients, new weights and velocities)."""
-    graph, weights = narrow_resnet(blocks, BATCH)
+    graph, weights = narrow_resnet(blocks, batch)
     random, store = np.random.default_rng(0), Store()
     old = [graph.inputs[k] for k in sorted(weights)]
     velocities = [Input(v.type, None, f"velocity{i}") for i, v in enumerate(old)]
@@ -101,8 +102,8 @@ def built(
 def feeds(graph: Graph) -> tuple[Any, ...]:
     """Images and labels."""
     random = np.random.default_rng(1)
-    images = random.standard_normal(graph.inputs[0].type.dims).astype(np.float32)
-    return images, random.integers(0, 10, BATCH)
+    images, labels = [v.type.dims for v in graph.inputs[:2]]
+    return random.standard_normal(images).astype(np.float32), random.integers(0, 10, labels)
 
 
 def digest(values: Any) -> str:

@@ -21,7 +21,7 @@ from memory.deep_resnet import deep_resnet, narrow_resnet
 
 Network = tuple[Graph, frozenset[int]]
 NETWORKS: dict[str, Callable[[], Network]] = {
-    "resnet": lambda: narrow_resnet(8, 2, 8, 4),
+    "resnet": lambda: narrow_resnet(5, 2, 8, 4),
     "lstm": lambda: unrolled_lstm(24, 8, 8),
     "mlp": lambda: deep_mlp(16, 16, 8),
 }

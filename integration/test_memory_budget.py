@@ -161,10 +161,15 @@ def test_a_budget_that_cannot_be_met_says_what_could() -> None:
 
 @pytest.mark.long
 @linux
-def test_a_thousand_blocks_train_where_there_is_no_room_for_them() -> None:
-    """A step fails under `RLIMIT_AS`; within a budget it runs, to the bits of one without limit."""
+def test_a_deep_network_trains_where_there_is_no_room_for_it() -> None:
+    """A step fails under `RLIMIT_AS`; within a budget it runs, to the bits of one without limit.
+
+    250 blocks with a batch of 64 have the arena of a thousand with 16, and are built in a quarter
+    of the time.
+    """
     limits = f"--more-bytes {MORE_BYTES} --budget-bytes {BUDGET_BYTES}".split()
-    command = [sys.executable, str(HERE / "limited_memory.py")]
+    network = ["--blocks", "250", "--batch", "64"]
+    command = [sys.executable, str(HERE / "limited_memory.py"), *network]
     running = [
         subprocess.Popen([*command, *more], stdout=subprocess.PIPE, text=True)
         for more in ([], limits)
@@ -176,5 +181,5 @@ def test_a_thousand_blocks_train_where_there_is_no_room_for_them() -> None:
     assert "budget_bytes" in limited["error"][-1]
     assert limited["before"] and limited["changed"]
     assert limited["arena_bytes"] <= BUDGET_BYTES
-    assert limited["steps"] > free["steps"] > 16_000
+    assert limited["steps"] > free["steps"] > 4_000
     assert all(limited[name] == free[name] for name in ("loss", "gradients", "weights"))

@@ -172,8 +172,9 @@ def test_random_programs_of_a_named_dimension(backends: tuple[str, ...]) -> None
 
 @pytest.mark.long
 @BACKENDS
-def test_hundreds_of_programs_of_a_named_dimension(backends: tuple[str, ...]) -> None:
-    report = named_campaign(backends, 200 if backends == ("numpy",) else 50, 2000)
+def test_a_hundred_programs_of_a_named_dimension(backends: tuple[str, ...]) -> None:
+    """Of generated code 25: two thirds of the time of each is NumPy's and the passes'."""
+    report = named_campaign(backends, 100 if backends == ("numpy",) else 25, 2000)
 
     assert not report.failures, str(report)
 

@@ -84,7 +84,7 @@ def test_random_programs_of_a_named_dimension_on_a_gpu() -> None:
 
 @pytest.mark.long
 def test_many_programs_of_a_named_dimension_on_a_gpu() -> None:
-    report = named_campaign(PLACES, 60, 1000)
+    report = named_campaign(PLACES, 25, 1000)
 
     assert not report.failures, str(report)
 

@@ -65,8 +65,8 @@ def test_programs_in_each_way_of_building_give_what_they_mean(emitter: str) -> N
 @native
 @overflows
 def test_programs_in_generated_code_give_what_they_mean(emitter: str) -> None:
-    """Two hundred, in all the ways of building."""
-    check("native", 200, 0, 20)
+    """A hundred and fifty, in all the ways of building; not the fifty above."""
+    check("native", 150, 50, 25)
 
 
 @pytest.mark.long
@@ -96,9 +96,9 @@ def test_programs_whose_loops_threads_share(emitter: str) -> None:
 @pytest.mark.long
 @overflows
 @pytest.mark.parametrize("emitter", ["c"], indirect=True)
-def test_a_hundred_programs_whose_loops_threads_share(emitter: str) -> None:
-    """A hundred: threads are slow to start and stop on a busy machine."""
-    check_on_threads(100, 41_000, 25)
+def test_more_programs_whose_loops_threads_share(emitter: str) -> None:
+    """Fifty: threads are slow to start and stop on a busy machine."""
+    check_on_threads(50, 41_000, 25)
 
 
 @pytest.mark.long

@@ -22,8 +22,8 @@ def test_random_programs_of_unknown_sizes(backends: tuple[str, ...]) -> None:
 
 @pytest.mark.long
 @BACKENDS
-def test_hundreds_of_programs_of_unknown_sizes(backends: tuple[str, ...]) -> None:
-    report = tf_campaign(backends, 200 if backends == ("numpy",) else 30, 32_000)
+def test_a_hundred_programs_of_unknown_sizes(backends: tuple[str, ...]) -> None:
+    report = tf_campaign(backends, 100 if backends == ("numpy",) else 15, 32_000)
 
     assert not report.failures, str(report)
 

@@ -21,7 +21,8 @@ pytest.importorskip("ml_dtypes")
 
 
 def cases(op: type[Op]) -> list[Case]:
-    return [case for case, how in runs_of(cases_of(op), "int4") if how == "plain"]
+    rare = [case for case, how in runs_of(cases_of(op), "rare") if how == "plain"]
+    return [c for c in rare if "i4" in {t.dtype for t in (*c.types, *c.outputs)}]
 
 
 def one(op: type[Op], rule: Any, **facts: Any) -> Backend:
@@ -36,6 +37,12 @@ def test_each_op_has_a_few_cases() -> None:
 
     assert max(counts) <= 30 and sum(counts) <= 400
     assert len(cases(Add)) == 2 and not cases(OPS["exp"])
+
+
+def test_dtypes_without_a_sign_have_cases_beside_those_of_four_bits() -> None:
+    rare = [case for case, how in runs_of(cases_of(Add), "rare")]
+
+    assert {t.dtype for case in rare for t in case.types} == {"i4", "u16", "u32", "u64"}
 
 
 def test_values_are_all_there_are() -> None:

@@ -7,7 +7,7 @@ from byparts_conformance.cases import COLUMNS
 
 OK = dict.fromkeys(COLUMNS, "ok")
 ROWS = {
-    "add": {"basic": "ok", "f64": "ok", "int4": "-"},
+    "add": {"basic": "ok", "f64": "ok", "rare": "-"},
     "neg": {**OK, "basic": "FAIL"},
     "mul": {"basic": "-"},
     "gelu": {"basic": "via decompose", "f64": "some"},

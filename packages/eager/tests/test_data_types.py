@@ -10,8 +10,9 @@ from byparts_graph_ir import ArgumentError
 
 KINDS = {
     "bool": ["bool"], "signed integer": ["int8", "int16", "int32", "int64"],
-    "unsigned integer": ["uint8"], "real floating": ["float32", "float64"],
-    "integral": ["int8", "int16", "int32", "int64", "uint8"], "complex floating": [],
+    "unsigned integer": ["uint8", "uint16", "uint32", "uint64"], "real floating": ["float32", "float64"],
+    "integral": ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"],
+    "complex floating": [],
 }  # fmt: skip
 
 
@@ -36,7 +37,7 @@ def test_limits_of_bf16() -> None:
     assert bp.finfo(bp.bfloat16).eps == 2**-7
 
 
-@pytest.mark.parametrize("dtype", [bp.int8, bp.int16, bp.int32, bp.int64, bp.uint8])
+@pytest.mark.parametrize("dtype", [bp.int8, bp.int16, bp.int32, bp.int64, bp.uint8, bp.uint64])
 def test_limits_of_integers_are_numpys(dtype: bp.DType) -> None:
     ours, theirs = bp.iinfo(bp.zeros((), dtype=dtype)), np.iinfo(dtype.name)
 
@@ -73,3 +74,8 @@ def test_casts_that_promotion_makes() -> None:
     assert not bp.can_cast(bp.int32, bp.int8)
     assert not bp.can_cast(bp.int32, bp.float64)
     assert bp.result_type(x, bp.uint8, 3) == "i16"
+    assert bp.result_type(x, bp.uint16) == "i32"
+    assert bp.result_type(bp.int8, bp.uint32) == "i64"
+    assert bp.result_type(bp.uint8, bp.uint64) == "u64"
+    with pytest.raises(TypeError, match=r"no dtype has all their numbers; cast one"):
+        bp.result_type(bp.int64, bp.uint64)

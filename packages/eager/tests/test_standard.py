@@ -15,7 +15,9 @@ import byparts_eager as bp
 from byparts_graph_ir import GraphError
 
 SIGNATURES = Path(__file__).with_name("standard_signatures.txt").read_text(encoding="utf-8")
-CONSTANTS = "e inf nan newaxis pi bool float32 float64 int8 int16 int32 int64 uint8"
+CONSTANTS = (
+    "e inf nan newaxis pi bool float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64"
+)
 EXACT = ("reshape", "x[", "stack", "flip", "roll", "tile", "take", "where", "concat", "squeeze")
 
 

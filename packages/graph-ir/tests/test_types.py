@@ -47,7 +47,8 @@ def test_four_bits_take_a_byte_in_an_array() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dtype", "limits"), [("i4", (-8, 7)), ("i8", (-128, 127)), ("u8", (0, 255))]
+    ("dtype", "limits"),
+    [("i4", (-8, 7)), ("i8", (-128, 127)), ("u8", (0, 255)), ("u64", (0, 18446744073709551615))],
 )
 def test_limits_of_integers(dtype: str, limits: tuple[int, int]) -> None:
     """The least and the greatest number."""
@@ -56,7 +57,9 @@ def test_limits_of_integers(dtype: str, limits: tuple[int, int]) -> None:
 
 def test_other_dtypes_have_no_integer_limits() -> None:
     """A float has infinities, a bool no order."""
-    with pytest.raises(ShapeError, match="'f32' is no integer dtype: i16, i32, i4, i64, i8, u8"):
+    with pytest.raises(
+        ShapeError, match="'f32' is no integer dtype: i16, i32, i4, i64, i8, u16, u32"
+    ):
         integer_limits("f32")
 
 

@@ -61,7 +61,9 @@ def test_a_tensor_of_bytes_is_memory_too(dtype: str) -> None:
 
 def test_four_bits_are_refused_by_name() -> None:
     """Torch has no i4 that computes: neither as memory nor in a kernel."""
-    with pytest.raises(MissingRule, match=r"torch has no i4, got i4\[4\]; cast it to i8 first"):
+    with pytest.raises(
+        MissingRule, match=r"torch computes no i4, got i4\[4\]; cast it to i8 first"
+    ):
         table.view(HOST.allocate(64), 0, TensorType("i4", (4,)))
     with pytest.raises(MissingRule, match=r"'torch' has no kernel for Add on \(i4\[2\], i4\[2\]\)"):
         parts.backend("torch").compile(Add(), [TensorType("i4", (2,))] * 2)

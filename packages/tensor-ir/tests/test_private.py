@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 from byparts_tensor_ir import private
-from byparts_tensor_ir.private import check_private, is_private, private_content, working_folder
+from byparts_tensor_ir.private import (
+    UNFINISHED,
+    check_private,
+    is_private,
+    private_content,
+    working_folder,
+)
 
 
 @pytest.mark.parametrize("mode", [0o770, 0o702, 0o722, 0o777])
@@ -51,8 +57,9 @@ def test_what_is_being_made_stands_in_a_private_folder(tmp_path: Path) -> None:
     """Of a new name, which is gone at the end."""
     with working_folder(tmp_path) as one, working_folder(tmp_path) as two:
         assert one != two and one.stat().st_mode & 0o777 == 0o700
+        assert one.parent == two.parent == tmp_path / UNFINISHED
 
-    assert os.listdir(tmp_path) == []
+    assert os.listdir(tmp_path / UNFINISHED) == []
 
 
 def _gone() -> int:
@@ -64,6 +71,8 @@ def _gone() -> int:
 def test_what_killed_builds_left_is_removed(tmp_path: Path) -> None:
     """Not what living processes make, and not what has another form."""
     gone = _gone()
+    folder = tmp_path / UNFINISHED
+    folder.mkdir()
     left = [
         f"byparts-{gone}-abcdefgh",
         f"byparts-{gone}-locked_0",
@@ -71,15 +80,15 @@ def test_what_killed_builds_left_is_removed(tmp_path: Path) -> None:
     ]
     left += [f"byparts-{gone}-a", f"byparts-{'9' * 30}-abcdefgh", "tmpabcdefgh"]
     for name in left:
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "made.gch").write_bytes(b"half")
-    (tmp_path / (link := f"byparts-{gone}-12345678")).symlink_to(left[-1])
-    lock = private._locked(tmp_path / left[1])  # as a process on another machine holds it
+        (folder / name).mkdir()
+        (folder / name / "made.gch").write_bytes(b"half")
+    (folder / (link := f"byparts-{gone}-12345678")).symlink_to(left[-1])
+    lock = private._locked(folder / left[1])  # as a process on another machine holds it
     with working_folder(tmp_path):
         pass
     os.close(lock)
 
-    assert sorted(os.listdir(tmp_path)) == sorted([*left[1:], link])
+    assert sorted(os.listdir(folder)) == sorted([*left[1:], link])
 
 
 def test_a_build_that_is_killed_leaves_nothing_for_long(tmp_path: Path) -> None:
@@ -92,8 +101,8 @@ with working_folder(pathlib.Path({str(tmp_path)!r})) as work:
     os.kill(os.getpid(), signal.SIGKILL)
 """
     subprocess.run([sys.executable, "-c", program], check=False)
-    (left,) = os.listdir(tmp_path)
+    (left,) = os.listdir(tmp_path / UNFINISHED)
     with working_folder(tmp_path):
         pass
 
-    assert left.startswith("byparts-") and os.listdir(tmp_path) == []
+    assert left.startswith("byparts-") and os.listdir(tmp_path / UNFINISHED) == []

@@ -2,8 +2,8 @@
 
 There is no list of ops here.  An op brings its samples (`Op.samples`), and its shape rule decides
 which dtypes it accepts: a sample is re-typed from f32 to each float, and from i32 to each integer,
-and kept if `infer` accepts the types.  Only one sample of an op is re-typed to i4, which few
-backends have: it stands in a column of its own.
+and kept if `infer` accepts the types.  Only one sample of an op is re-typed to i4, and one to each
+of u16, u32 and u64, which few backends have: they stand in a column of their own.
 
 The ranges of a sample say where the op is smooth, for gradients.  Values that a kernel may get
 wrong are drawn in the same way for all ops: the edges of each dtype (`values.py`), and longer
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 from zlib import crc32
 
@@ -26,6 +27,7 @@ from byparts_conformance.values import ORDER_KINDS, combinations, edges, kinds_o
 from byparts_graph_ir import (
     FLOATS,
     INTEGERS,
+    UNSIGNED,
     ArgumentError,
     GraphError,
     Op,
@@ -49,10 +51,11 @@ ENOUGH = 6
 
 # Columns of the table; each case belongs to one.
 COLUMNS = (
-    *("basic", "0-d", "empty", "broadcast", "f64", "half", "integer", "int4", "strided"),
+    *("basic", "0-d", "empty", "broadcast", "f64", "half", "integer", "rare", "strided"),
     *("in place", "edges", "long"),
 )
-APART = ("edges", "long", "int4")  # columns whose cases stand in no other column
+RARE = ("i4", "u16", "u32", "u64")  # dtypes that few backends have
+APART = ("edges", "long", "rare")  # columns whose cases stand in no other column
 
 
 @dataclass(frozen=True)
@@ -153,10 +156,10 @@ def cases_of(op: type[Op]) -> tuple[Case, ...]:
 def _made(op: type[Op]) -> tuple[Case, ...]:
     cases: dict[str, Case] = {}
     samples, every = list(op.samples()), typed_samples(op)
-    for typed in (*every, *_in_four_bits(samples)):
+    for typed in (*every, *_rare(samples)):
         for case in (Case(typed, _column(typed), _values(typed.op)), *_long_cases(typed)):
             cases.setdefault(f"{case.column} {case} {typed.ranges}", case)
-    for typed in _one_of_each([*every, *_in_four_bits(samples)]):
+    for typed in _one_of_each([*every, *_rare(samples)]):
         for case in _edge_cases(typed):
             cases.setdefault(f"{case.column} {case}", case)
     return tuple(cases.values())
@@ -197,7 +200,7 @@ def _edge_cases(sample: Sample) -> Iterator[Case]:
     """Cases on edges: all combinations for an elementwise op, else one kind of edge at a time."""
     if not sample.types or not all(t.size for t in sample.types):
         return
-    column = "int4" if _column(sample) == "int4" else "edges"
+    column = "rare" if _column(sample) == "rare" else "edges"
     read = tuple(i for i in range(len(sample.types)) if i not in sample.op.ignores)
     if sample.op.pattern == "elementwise" and not has_effect(sample.op):
         if len({t.shape for t in sample.types}) == 1 and (flat := _flattened(sample)) is not None:
@@ -209,7 +212,8 @@ def _edge_cases(sample: Sample) -> Iterator[Case]:
         for first_edge in range(0, most if column == "edges" else 1, least):
             yield Case(sample, column, "edges everywhere", read, first_edge)
         return
-    kinds = dict.fromkeys(kind for t in sample.types for kind in kinds_of(t.dtype))
+    edged = [t for t in sample.types if column == "edges" or t.dtype in RARE]
+    kinds = dict.fromkeys(kind for t in edged for kind in kinds_of(t.dtype))
     if not (sample.op.pattern == "reduction" or _gives_places(sample)):
         kinds = {kind: None for kind in kinds if kind not in ORDER_KINDS}
     if len(read) > 1:  # a formula of several may cancel its largest terms
@@ -232,7 +236,7 @@ def _flattened(sample: Sample) -> Sample | None:
 
 
 def _long_cases(sample: Sample) -> Iterator[Case]:
-    if all(t.size for t in sample.types) and _column(sample) != "int4":
+    if all(t.size for t in sample.types) and _column(sample) != "rare":
         cases = (Case(longer, "long", _values(sample.op)) for longer in enlarged(sample))
         yield from (case for case in cases if _defined(case))
 
@@ -290,14 +294,15 @@ def _retyped(sample: Sample) -> Iterator[Sample]:
                     yield typed
 
 
-def _in_four_bits(samples: Sequence[Sample]) -> list[Sample]:
-    """A sample with its floats as i4, and one with its i32 as i4, where the op accepts them."""
-    made: dict[str, Sample] = {}
+def _rare(samples: Sequence[Sample]) -> list[Sample]:
+    """A sample with its floats, or else its i32, as each rare dtype; i4 takes the place of both."""
+    made: dict[tuple[str, str], Sample] = {}
     for sample in sorted(_one_of_each(samples), key=lambda s: len({t.shape for t in s.types})):
-        for old in ("f32", "i32"):
-            typed = replace(sample, types=tuple(_with(t, old, "i4") for t in sample.types))
-            if old not in made and typed.types != sample.types and _accepted(typed):
-                made[old] = typed
+        for old, new in product(("f32", "i32"), RARE):
+            typed = replace(sample, types=tuple(_with(t, old, new) for t in sample.types))
+            key = new, old if new == "i4" else ""
+            if key not in made and typed.types != sample.types and _accepted(typed):
+                made[key] = typed
     return list(made.values())
 
 
@@ -316,8 +321,8 @@ def _accepted(sample: Sample) -> bool:
 def _column(sample: Sample) -> str:
     dtypes = {t.dtype for t in (*sample.types, *sample.op.infer(*sample.types))}
     shapes = [t.dims for t in sample.types]
-    if "i4" in dtypes:
-        return "int4"
+    if dtypes & set(RARE):
+        return "rare"
     if "f64" in dtypes:
         return "f64"
     if dtypes & {"f16", "bf16"}:
@@ -341,5 +346,5 @@ def _draw(rng: np.random.Generator, t: TensorType, limits: tuple[float, float] |
     low, high = limits or ((-1.0, 1.0) if t.dtype in FLOATS else (0, 2))
     if t.dtype in FLOATS:
         return np.asarray(low + (high - low) * rng.random(t.dims)).astype(numpy_dtype(t.dtype))
-    low = max(low, 0) if t.dtype in ("u8", "bool") else low
+    low = max(low, 0) if t.dtype in UNSIGNED or t.dtype == "bool" else low
     return rng.integers(int(low), max(int(high), int(low) + 1), t.dims).astype(numpy_dtype(t.dtype))

@@ -120,12 +120,12 @@ def cell(outcomes: set[str]) -> str:
 def runs_of(cases: Sequence[Case], column: str) -> list[tuple[Case, str]]:
     """The cases that a column of the table runs, each with its mode.
 
-    Cases of long arrays and of i4 are run in all modes that apply.
+    Cases of long arrays and of rare dtypes are run in all modes that apply.
     """
     if column in ("strided", "in place"):
         runs = [(c, column) for c in cases if c.column not in APART]
     else:
-        modes = MODES if column in ("long", "int4") else ("plain",)
+        modes = MODES if column in ("long", "rare") else ("plain",)
         runs = [(c, how) for c in cases if c.column == column for how in modes]
     return [(c, how) for c, how in runs if applies(c, how)]
 

@@ -3,7 +3,7 @@
 A cell is one short word, so the names of the columns stand on two lines:
 
     op       basic     empty     f64       integer   strided   edges
-                  0-d       broadcast half      int4      in place  long
+                  0-d       broadcast half      rare      in place  long
     add      ok   ok   ok   ok   ok   ok   ok   -    ok   ok   ok   ok
     relu     FAIL FAIL ok   ...
 """

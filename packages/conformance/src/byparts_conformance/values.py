@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from byparts_graph_ir import BITS, FLOATS, ITEM_BYTES, TensorType, integer_limits
+from byparts_graph_ir import BITS, FLOATS, ITEM_BYTES, UNSIGNED, TensorType, integer_limits
 from byparts_opset.dtypes import numpy_dtype
 
 Array = NDArray[Any]
@@ -120,7 +120,7 @@ def usual(rng: np.random.Generator, dtype: str, count: int) -> Array:
     if dtype in FLOATS:
         x = rng.normal(0, 4, count)
         return np.where(rng.random(count) < 0.3, np.round(2 * x) / 2, x).astype(numpy)
-    low = 0 if dtype in ("u8", "bool") else -12
+    low = 0 if dtype in UNSIGNED or dtype == "bool" else -12
     return rng.integers(low, 2 if dtype == "bool" else 13, count).astype(numpy)
 
 
@@ -175,9 +175,11 @@ def _ascending(x: Array, largest: float) -> Array:
 def _with_integers(
     rng: np.random.Generator, usual: Array, kind: str, least: int, most: int
 ) -> Array:
+    named = partial(np.array, dtype=usual.dtype)
     made: dict[str, Callable[[], Array]] = {
-        "extremes": lambda: rng.choice([least, most, 0, 1, most - 1], usual.shape),
-        "neighbours": lambda: most - rng.integers(0, 3, usual.shape),  # one number in f64
+        "extremes": lambda: rng.choice(named([least, most, 0, 1, most - 1]), usual.shape),
+        # One number in f64.
+        "neighbours": lambda: rng.choice(named([most, most - 1, most - 2]), usual.shape),
         "equal": lambda: np.full(usual.shape, usual.flat[0]),
         "negative": lambda: rng.integers(max(least, -9), 0, usual.shape, endpoint=True),
     }

@@ -75,7 +75,7 @@ if not TYPE_CHECKING:
             ),
             "standard.data_types": (
                 "astype bfloat16 bool can_cast finfo float16 float32 float64 iinfo int16 int32 "
-                "int64 int8 isdtype uint8"
+                "int64 int8 isdtype uint16 uint32 uint64 uint8"
             ),
             "standard.elementwise": (
                 "abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_invert "

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from byparts_eager.dtype import DTYPES, DType, dtype_of
-from byparts_graph_ir import BITS, FLOATS, Value
+from byparts_graph_ir import BITS, FLOATS, UNSIGNED, Value
 
 
 def result_type(*arrays_and_dtypes: Any) -> DType:
@@ -49,9 +49,15 @@ def promoted(a: str, b: str) -> str:
         )
     if a in FLOATS:
         return "f32" if {a, b} == {"f16", "bf16"} else max(a, b, key=BITS.__getitem__)
-    if "u8" in (a, b):
-        signed = b if a == "u8" else a
-        return "i16" if BITS[signed] <= 8 else signed
+    if (a in UNSIGNED) != (b in UNSIGNED):
+        unsigned, signed = (a, b) if a in UNSIGNED else (b, a)
+        bits = max(BITS[signed], 2 * BITS[unsigned])
+        if bits <= 64:
+            return f"i{bits}"
+        raise TypeError(
+            f"{DTYPES[a]} and {DTYPES[b]}: no dtype has all their numbers; cast one, as in "
+            f"astype(x, {signed!r})"
+        )
     return max(a, b, key=BITS.__getitem__)
 
 

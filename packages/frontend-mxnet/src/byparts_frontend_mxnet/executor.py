@@ -25,7 +25,7 @@ from byparts_frontend_mxnet.errors import MXNetError, unknown
 from byparts_frontend_mxnet.nd.array import NDArray
 from byparts_frontend_mxnet.nd.storage import outside, plain
 from byparts_frontend_mxnet.optimizer import Optimizer
-from byparts_frontend_mxnet.random import stream
+from byparts_frontend_mxnet.stream import stream
 from byparts_frontend_mxnet.symbol.infer import Inferred, run_node
 from byparts_frontend_mxnet.symbol.symbol import Symbol
 from byparts_graph_ir import FLOATS, TensorType

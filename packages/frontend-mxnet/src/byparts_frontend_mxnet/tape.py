@@ -23,7 +23,7 @@ from byparts_eager.state import state
 from byparts_eager.trace import Frame
 from byparts_frontend_mxnet.context import options
 from byparts_frontend_mxnet.errors import MXNetError
-from byparts_frontend_mxnet.nd.array import NDArray
+from byparts_frontend_mxnet.nd.array import NDArray, marked
 from byparts_frontend_mxnet.nd.storage import Storage, outside, plain
 from byparts_graph_ir import Value, producers
 
@@ -32,7 +32,6 @@ _programs: dict[Any, Any] = {}
 _types: dict[Any, Any] = {}
 _open: list[Tape] = []  # tapes with calls that have not run
 _replayed: list[Any] = []  # calls that run at once now, with all blocks inside
-marked: dict[int, ref[NDArray]] = {}  # arrays that have a gradient, by identity
 
 Function = Callable[..., Any]
 # A key, a function of (handle -> its gradient) and arrays, the arrays.
@@ -357,5 +356,6 @@ def flush() -> None:
 
 
 Storage.flush = staticmethod(flush)
+NDArray.defer = staticmethod(defer)
 
 __all__ = ["Tape", "Update", "defer", "flush", "plain"]

@@ -95,6 +95,7 @@ if TYPE_CHECKING:
         ITEM_BYTES as ITEM_BYTES,
         ML_DTYPES as ML_DTYPES,
         SUB_BYTE as SUB_BYTE,
+        UNSIGNED as UNSIGNED,
         Dimension as Dimension,
         Shape as Shape,
         TensorType as TensorType,
@@ -163,7 +164,7 @@ if not TYPE_CHECKING:
             "model.graph": "Graph Rule",
             "model.op": "Op Sample",
             "model.types": "ARRAY_DTYPES BITS Dimension FLOATS INTEGERS ITEM_BYTES ML_DTYPES"
-            " SUB_BYTE Shape TensorType compatible dtype_name integer_limits unify",
+            " SUB_BYTE Shape TensorType UNSIGNED compatible dtype_name integer_limits unify",
             "model.value": "Input Node Types Value lift producers",
             "model.where": "inherit scope",
             "passes.barrier": "OptimizationBarrier",

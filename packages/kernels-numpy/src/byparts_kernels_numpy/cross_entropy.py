@@ -116,7 +116,7 @@ def _sparse(x: Array, r: Array, labels: Array, loss: Array, starts: Array, share
         np.subtract(e, m, e)
         np.exp(e, e)
         sums()
-        np.add(starts, labels, index)
+        np.add(starts, labels, index, casting="unsafe")  # labels of u64
         np.take(x_flat, index, None, picked, "clip")
         np.subtract(m[:, 0], picked, picked)
         np.log(s, m)

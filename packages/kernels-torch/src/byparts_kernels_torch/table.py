@@ -18,7 +18,16 @@ from typing import Any, TypeAlias
 
 import torch
 
-from byparts_graph_ir import ARRAY_DTYPES, SUB_BYTE, KernelRule, Op, Refused, Table, TensorType
+from byparts_graph_ir import (
+    ARRAY_DTYPES,
+    SUB_BYTE,
+    UNSIGNED,
+    KernelRule,
+    Op,
+    Refused,
+    Table,
+    TensorType,
+)
 
 Tensor: TypeAlias = torch.Tensor
 Tensors: TypeAlias = Sequence[Tensor]
@@ -26,8 +35,11 @@ Tensors: TypeAlias = Sequence[Tensor]
 kernels: Table[KernelRule] = Table("kernel")
 allocates: dict[type[Op], str] = {}  # op -> why its kernel allocates, or copies, at each run
 
+# Of u16, u32 and u64 torch has the names, and nearly no operators.
 DTYPES: dict[str, torch.dtype] = {
-    ours: getattr(torch, theirs) for ours, theirs in ARRAY_DTYPES.items() if ours not in SUB_BYTE
+    ours: getattr(torch, theirs)
+    for ours, theirs in ARRAY_DTYPES.items()
+    if ours not in SUB_BYTE and ours not in UNSIGNED - {"u8"}
 }
 NAMES = {theirs: ours for ours, theirs in DTYPES.items()}
 
@@ -45,7 +57,8 @@ def view(memory: Any, offset: int, kind: TensorType) -> Tensor:
         Refused: torch has no such dtype.
     """
     if kind.dtype not in DTYPES:
-        raise Refused(f"torch has no {kind.dtype}, got {kind}; cast it to i8 first")
+        signed = "i8" if kind.dtype in SUB_BYTE else "i64"
+        raise Refused(f"torch computes no {kind.dtype}, got {kind}; cast it to {signed} first")
     dtype, dims, size = DTYPES[kind.dtype], kind.dims, kind.size
     flat: Tensor
     if isinstance(memory, torch.Tensor) or hasattr(memory, "__dlpack__"):

@@ -115,7 +115,7 @@ def _rsqrt(op: Op, x: Expr) -> Expr:
 @element.on(ops.Sign)
 def _sign(op: Op, x: Expr) -> Expr:
     zero, one = _number(0, x), _number(1, x)
-    if x.dtype == "u8":
+    if x.dtype[0] == "u":
         return select(zero < x, one, zero)
     other = select(x < zero, _number(-1, x), zero)
     sign = select(zero < x, one, other)

@@ -7,7 +7,18 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 import byparts_opset as ops
-from byparts_graph_ir import FLOATS, Node, Op, Sample, ShapeError, TensorType, Types, Value
+from byparts_graph_ir import (
+    FLOATS,
+    UNSIGNED,
+    Node,
+    Op,
+    Sample,
+    ShapeError,
+    TensorType,
+    Types,
+    Value,
+    integer_limits,
+)
 from byparts_opset.broadcast import given_axis
 from byparts_opset.dtypes import NUMBERS, Array, require, type_of, wide
 from byparts_opset.elementwise import flat
@@ -70,8 +81,9 @@ class ArgMin(Position):
         return self.found(np.argmin, x)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        # Integers are taken from 255 or -1, which never overflows, as -x may.
-        top = 0 if x.type.dtype in FLOATS else 255 if x.type.dtype == "u8" else -1
+        # Integers are taken from the largest, or from -1, which never overflows, as -x may.
+        dtype = x.type.dtype
+        top = 0 if dtype in FLOATS else integer_limits(dtype)[1] if dtype in UNSIGNED else -1
         return (ArgMax(self.axis, self.keepdims)(top - x if top else -x),)
 
 

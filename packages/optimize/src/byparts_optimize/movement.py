@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Optional
 
-from byparts_graph_ir import INTEGERS, Node, Value, integer_limits
+from byparts_graph_ir import INTEGERS, UNSIGNED, Node, Value, integer_limits
 from byparts_opset import (
     BroadcastTo,
     Cast,
@@ -148,5 +148,6 @@ def _keeps(dtype: str, wider: str) -> bool:
         return _DIGITS[dtype] <= _DIGITS.get(wider, 0) and _RANGE[dtype] <= _RANGE[wider]
     if wider in _DIGITS:
         return _BITS[dtype] <= _DIGITS[wider]
-    signed = dtype not in ("u8", "bool")
-    return wider != "bool" and _BITS[dtype] <= _BITS[wider] and not (signed and wider == "u8")
+    if wider == "bool" or (dtype in INTEGERS - UNSIGNED and wider in UNSIGNED):
+        return False
+    return _BITS[dtype] <= _BITS[wider]

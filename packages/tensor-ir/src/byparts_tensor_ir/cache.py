@@ -31,7 +31,7 @@ from byparts_tensor_ir.private import (
 
 CACHE_BYTES = 256 << 20
 EVERY = 16  # files that a process keeps until it looks again how large all are: there may be many
-_kept = count()
+_kept = count(os.getpid())  # most processes keep a few files, and end before they look
 _OUR_NAMES = re.compile(  # of files that may be removed; others in the folder are the user's
     r"[0-9a-f]{16,64}\.(so|cubin|json|h\.gch)|fastest-[\w.-]*\.json|byparts-[\w.-]*\.(cc|cu)"
 )
@@ -149,17 +149,16 @@ def trim(directory: Path) -> None:
     Compiled headers are of 40 MB, one for each set of flags.
     """
     files = []
-    for p in [p for p in directory.iterdir() if _OUR_NAMES.fullmatch(p.name)]:
-        try:
-            stat = p.stat()
-            files.append((stat.st_mtime, stat.st_size, p))
-        except OSError:
-            continue
+    for entry in os.scandir(directory):  # 17,000 files take 70 ms, and 130 as `Path`s
+        if _OUR_NAMES.fullmatch(entry.name):
+            with suppress(OSError):  # another process removes it at the same time
+                stat = entry.stat()
+                files.append((stat.st_mtime, stat.st_size, entry.path))
     total = sum(size for _, size, _ in files)
-    for _, size, p in sorted(files):
+    for _, size, path in sorted(files):
         if total <= CACHE_BYTES:
             return
-        for one in (p, p.with_suffix(".sum")):
+        for one in (Path(path), Path(path).with_suffix(".sum")):
             with suppress(OSError):  # it is no file, or not ours
                 one.unlink()
         total -= size

@@ -43,9 +43,9 @@ from byparts_tensor_ir.expression_text import expression_text
 INDEX = "index"  # of loop variables, sizes, positions: 64 bits that never overflow
 HALVES = ("f16", "bf16")
 FLOATS = ("f32", "f64", *HALVES)
-INTEGERS = ("i8", "i16", "i32", "i64", "u8", "u32", "u64")
+INTEGERS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
 BYTES = {"bool": 1, "i8": 1, "u8": 1, "i16": 2, "i32": 4, "u32": 4, "f32": 4}  # of an element
-BYTES |= {"i64": 8, "u64": 8, "f64": 8, "f16": 2, "bf16": 2}
+BYTES |= {"i64": 8, "u64": 8, "f64": 8, "f16": 2, "bf16": 2, "u16": 2}
 VALUE_BYTES = BYTES | dict.fromkeys(HALVES, 4) | {INDEX: 8}  # of a value in a register
 Number = Union[int, float, bool]
 

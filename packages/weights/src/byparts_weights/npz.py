@@ -26,7 +26,8 @@ STORED_AS = {"bf16": "u2", "i4": "i1"}  # the bits of bf16; the numbers of i4
 _MAX_HEADER_BYTES = 1 << 16
 _DTYPES = {
     **{"f2": "f16", "f4": "f32", "f8": "f64", "V2": "bf16", "b1": "bool"},
-    **{"i1": "i8", "i2": "i16", "i4": "i32", "i8": "i64", "u1": "u8"},
+    **{"i1": "i8", "i2": "i16", "i4": "i32", "i8": "i64"},
+    **{"u1": "u8", "u2": "u16", "u4": "u32", "u8": "u64"},
 }
 _FIELD = re.compile(
     r"""\s*(?:'descr'\s*:\s*'(?P<descr>[^'\\]{1,40})'

@@ -22,7 +22,8 @@ from byparts_weights.dtypes import Array, claimed_type, numpy_dtype, type_of
 
 _DTYPES = {
     **{"F16": "f16", "BF16": "bf16", "F32": "f32", "F64": "f64", "BOOL": "bool"},
-    **{"I8": "i8", "I16": "i16", "I32": "i32", "I64": "i64", "U8": "u8"},
+    **{"I8": "i8", "I16": "i16", "I32": "i32", "I64": "i64"},
+    **{"U8": "u8", "U16": "u16", "U32": "u32", "U64": "u64"},
 }
 _METADATA = "__metadata__"  # beside the tensors in a header: texts that belong to none of them
 

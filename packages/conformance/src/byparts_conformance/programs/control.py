@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import byparts_opset as ops
 from byparts_conformance.programs.growing import Growing, is_float, is_number
-from byparts_graph_ir import FLOATS, Graph, Input, TensorType, Value
+from byparts_graph_ir import FLOATS, UNSIGNED, Graph, Input, TensorType, Value
 
 _MOST_DEPTH = 2
 _BOUND = 7  # of what goes round a loop; i4 holds it
@@ -54,7 +54,7 @@ def _held(inner: Growing, kind: TensorType) -> Value | None:
     x = inner.value(lambda v: v.type == kind)
     if x is None or kind.dtype == "bool":
         return x
-    made = inner.add(lambda: ops.clip(x, -_BOUND if kind.dtype != "u8" else 0, _BOUND))
+    made = inner.add(lambda: ops.clip(x, -_BOUND if kind.dtype not in UNSIGNED else 0, _BOUND))
     if made is None or kind.dtype not in FLOATS:
         return made
     return inner.add(lambda: ops.select(ops.is_nan(made), ops.fill(1, kind.dtype), made))

@@ -16,7 +16,7 @@ from byparts_conformance.programs.growing import (
     is_integer,
     is_number,
 )
-from byparts_graph_ir import FLOATS, Value
+from byparts_graph_ir import FLOATS, UNSIGNED, Value
 from byparts_opset.dtypes import wide
 
 _BINARY = ("add", "sub", "mul", "maximum", "minimum", "squared_difference")
@@ -185,7 +185,7 @@ def as_dtype(g: Growing, x: Value, dtype: str) -> Optional[Value]:
     """x in another dtype.  Floats that no integer holds have no defined cast, so they are cut."""
     if x.type.dtype in FLOATS and dtype not in (*FLOATS, "bool"):
         held = wide(g.array(x)).astype(np.float64)
-        least, most = {"i4": (-8, 7), "u8": (0, 255)}.get(dtype, (-100, 100))
+        least, most = {"i4": (-8, 7)}.get(dtype, (0, 255) if dtype in UNSIGNED else (-100, 100))
         if not np.all(np.isfinite(held)):
             finite = g.add(lambda: ops.select(ops.is_finite(x), x, ops.fill(1, x.type.dtype)))
             return None if finite is None else as_dtype(g, finite, dtype)

@@ -98,6 +98,14 @@ THEMES["orders"] = (
     ("f32", "f32", "f16", "bf16", "f64", "i32", "i64", "i8", "u8", "i4"),
     (*orders.MAKERS * 3, *elementwise.MAKERS, *movement.MAKERS, *reductions.MAKERS),
 )
+# Likewise for every seventeenth seed.
+THEMES["unsigned"] = (
+    ("u16", "u32", "u64", "u8", "i64", "f32", "bool"),
+    (
+        *(*elementwise.MAKERS * 2, *movement.MAKERS, *reductions.MAKERS),
+        *(*rewritten.MAKERS, *orders.MAKERS),
+    ),
+)
 _SMOOTH: Makers = (
     *elementwise.SMOOTH * 2,
     *movement.SMOOTH,
@@ -125,7 +133,7 @@ def generate(
     """
     random = Random(seed)
     drawn = random.choice(_DRAWN)
-    drawn = "orders" if seed % 11 == 6 else drawn
+    drawn = "unsigned" if seed % 17 == 12 else "orders" if seed % 11 == 6 else drawn
     dtypes, makers = THEMES[theme or ("gradients" if seed % 9 == 4 else drawn)]
     growing = Growing(random, _sizes(random), dtypes, makers=makers)
     growing.not_finite = seed % 8 == 7 if not_finite is None else not_finite

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import byparts_opset as ops
-from byparts_graph_ir import FLOATS, INTEGERS, GraphError, Input, TensorType, Value
+from byparts_graph_ir import FLOATS, INTEGERS, UNSIGNED, GraphError, Input, TensorType, Value
 from byparts_opset.dtypes import numpy_dtype, wide
 
 Array = NDArray[Any]
@@ -167,7 +167,7 @@ class Growing:
             chosen = self.any_of(usual_floats)
             tie = _TIES[len(self.known) % len(_TIES)]
             return tie if chosen == 10.0 else chosen
-        usual = (0, 1, 2, 3, 5, 7, 1, 2) if dtype == "u8" else (0, 1, -1, 2, 3, -2, 7, 5)
+        usual = (0, 1, 2, 3, 5, 7, 1, 2) if dtype in UNSIGNED else (0, 1, -1, 2, 3, -2, 7, 5)
         return self.any_of(usual)
 
     def constant(self, dtype: str, shape: tuple[int, ...] = ()) -> Value:
@@ -229,10 +229,11 @@ def drawn(
         with np.errstate(all="ignore"):
             return np.asarray(x).astype(numpy)
     bits = 8 * numpy.itemsize if dtype != "i4" else 4
-    low, high = (0, 1 << bits) if dtype == "u8" else (-(1 << bits - 1), 1 << bits - 1)
+    low, high = (0, 1 << bits) if dtype in UNSIGNED else (-(1 << bits - 1), 1 << bits - 1)
+    kind = np.uint64 if dtype in UNSIGNED else np.int64
     if edges:  # of all sizes, so that sums and products wrap
-        wide_numbers = numbers.integers(low, high - 1, shape, np.int64, endpoint=True)
-        few = numbers.choice([low, low + 1, high - 1, high - 2, 0, 1], shape)
+        wide_numbers = numbers.integers(low, high - 1, shape, kind, endpoint=True)
+        few = numbers.choice(np.array([low, low + 1, high - 1, high - 2, 0, 1], kind), shape)
         kept = np.where(numbers.random(shape) < 0.5, wide_numbers, few)
         return np.asarray(kept).astype(numpy)
     return numbers.integers(max(low, -9), min(high, 10), shape).astype(numpy)

@@ -20,7 +20,7 @@ from byparts_conformance.programs.growing import (
     is_integer,
     is_number,
 )
-from byparts_graph_ir import Value
+from byparts_graph_ir import UNSIGNED, Value, integer_limits
 
 Form = Callable[[Value], Value]
 # Of one operand, of numbers.
@@ -47,7 +47,7 @@ def with_numbers(g: Growing) -> None:
         return
     shapes = ((), (), x.type.dims, (1,))
     numbers = _NUMBERS if is_float(x) else [n for n in _NUMBERS if n == int(n)]
-    if x.type.dtype in ("u8", "i4"):
+    if x.type.dtype in UNSIGNED or x.type.dtype == "i4":
         numbers = [n for n in numbers if 0 <= n < 8 or (n < 0 and x.type.dtype == "i4")]
 
     def number() -> Value:
@@ -89,16 +89,17 @@ def integer_powers(g: Growing) -> None:
         y = g.value_or(x, lambda v: fits(x, v))
         small = ops.mod(y, ops.fill(g.any_of((3, 7)), y.type.dtype))
         shifted = ops.sub(small, ops.fill(g.any_of((0, 0, 1, 2)), y.type.dtype))
-        g.add(lambda: ops.pow(x, g.any_of((y, small, shifted if y.type.dtype != "u8" else small))))
+        g.add(
+            lambda: ops.pow(x, g.any_of((y, small, small if y.type.dtype in UNSIGNED else shifted)))
+        )
 
 
 def divided(g: Growing) -> None:
     """Quotients and rests of integers by one number: 0, -1, a power of two, the least of all."""
     x = g.value(is_integer)
     if x is not None:
-        bits = {"i4": 4, "i8": 8, "u8": 8, "i16": 16, "i32": 32, "i64": 64}[x.type.dtype]
-        signed = (0, -1, 1, 2, 4, -3, 7, -(2 ** (bits - 1)))
-        numbers = (0, 1, 2, 4, 3, 7) if x.type.dtype == "u8" else signed
+        least = integer_limits(x.type.dtype)[0]
+        numbers = (0, -1, 1, 2, 4, -3, 7, least) if least else (0, 1, 2, 4, 3, 7)
         c = ops.fill(g.any_of(numbers), x.type.dtype, g.any_of(((), x.type.dims)))
         pair = (x, c) if g.chance(0.85) else (c, x)
         g.add(lambda: g.any_of((ops.floordiv, ops.mod))(*pair))

@@ -11,16 +11,16 @@ import byparts_opset as ops
 from byparts_eager.array import Array, asarray
 from byparts_eager.dtype import DTYPES, DType, dtype_of, our_name
 from byparts_eager.promotion import result_type
-from byparts_graph_ir import FLOATS, INTEGERS, ArgumentError, Value, integer_limits
+from byparts_graph_ir import FLOATS, INTEGERS, UNSIGNED, ArgumentError, Value, integer_limits
 from byparts_runtime.arrays.dtypes import numpy_dtype
 
 float16, bfloat16, float32, float64 = (DTYPES[d] for d in ("f16", "bf16", "f32", "f64"))
 int8, int16, int32, int64 = (DTYPES[d] for d in ("i8", "i16", "i32", "i64"))
-uint8, bool = DTYPES["u8"], DTYPES["bool"]  # the standard's name
+uint8, uint16, uint32, uint64 = (DTYPES[d] for d in ("u8", "u16", "u32", "u64"))
+bool = DTYPES["bool"]  # the standard's name
 
-_UNSIGNED = frozenset({"u8"})
 _KINDS = {
-    **{"bool": {"bool"}, "signed integer": INTEGERS - _UNSIGNED, "unsigned integer": _UNSIGNED},
+    **{"bool": {"bool"}, "signed integer": INTEGERS - UNSIGNED, "unsigned integer": UNSIGNED},
     **{"integral": INTEGERS, "real floating": FLOATS, "complex floating": set()},
     "numeric": INTEGERS | FLOATS,
 }

@@ -18,7 +18,7 @@ from byparts_eager.array import Array, array_of, asarray
 from byparts_eager.kind import Kind, caches, kind_of
 from byparts_eager.standard.manipulation import beside
 from byparts_eager.state import state
-from byparts_graph_ir import INTEGERS, GraphError, ShapeError, TensorType, Value
+from byparts_graph_ir import INTEGERS, UNSIGNED, GraphError, ShapeError, TensorType, Value
 
 _BASIC = (slice, int, type(None), type(Ellipsis))
 _parts: dict[tuple[Kind, tuple[int, ...]], Kind] = {}  # the kind of a part of this shape
@@ -135,7 +135,7 @@ def _from_front(indices: Any, x: Any, axis: int) -> Any:
             return indices
         wide = places.astype(np.int64)  # the size may be more than i8 holds
         return beside(np.where(places < 0, wide + x.shape[axis], wide), indices)
-    if indices.type.dtype not in INTEGERS - {"u8"}:
+    if indices.type.dtype not in INTEGERS - UNSIGNED:
         return indices
     indices, size = ops.cast(indices, "i64"), x.shape[axis]
     if not isinstance(size, int):

@@ -16,7 +16,7 @@ from byparts_graph_ir.errors import PartError
 e, pi, inf, nan, newaxis = math.e, math.pi, math.inf, math.nan, None
 __array_api_version__ = "2024.12"
 _VERSIONS = ("2021.12", "2022.12", "2023.12", __array_api_version__)
-_STANDARD = ("f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool")
+_STANDARD = ("f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool")
 
 
 def namespace(api_version: Optional[str] = None) -> ModuleType:

@@ -318,7 +318,7 @@ class _Cuda:
 
 
 _VECTORS = {"f32": "float", "f64": "double", "i32": "int", "u32": "uint", "i64": "longlong"}
-_VECTORS |= dict.fromkeys(HALVES, "ushort")
+_VECTORS |= dict.fromkeys((*HALVES, "u16"), "ushort")
 _VECTORS |= {"u64": "ulonglong", "i16": "short", "i8": "char", "u8": "uchar", "bool": "uchar"}
 
 

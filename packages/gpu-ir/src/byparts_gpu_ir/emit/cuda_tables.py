@@ -134,7 +134,9 @@ _FORMS = Forms(
         ("cast", "float", "half"): "from_{dtype}(to_{dtype}({bare}))",
         ("cast", "half", "bool"): "{a} != 0",
         # Of a negative number modulo 2^bits.
-        **{("cast", "float", u): "({type})unsigned_of({bare})" for u in ("u8", "u32", "u64")},
+        **{
+            ("cast", "float", u): "({type})unsigned_of({bare})" for u in ("u8", "u16", "u32", "u64")
+        },
         ("cast", "float", "small"): "({type})(int){a}",
         **{("bitcast", *kinds): f"{function}({{bare}})" for kinds, function in _BITS.items()},
         ("bitcast", "half", "any"): "to_{source}({bare})",

@@ -37,12 +37,16 @@ _DTYPES = {
     "i32": ("signed", 32, "int32"),
     "i64": ("signed", 64, "int64"),
     "u8": ("unsigned", 8, "uint8"),
+    "u16": ("unsigned", 16, "uint16"),
+    "u32": ("unsigned", 32, "uint32"),
+    "u64": ("unsigned", 64, "uint64"),
     "bool": ("bool", 1, "bool"),
 }
 BITS = {name: bits for name, (_, bits, _) in _DTYPES.items()}
 ITEM_BYTES = {name: -(-bits // 8) for name, bits in BITS.items()}  # of an element in an array
 FLOATS = frozenset(name for name, row in _DTYPES.items() if row[0] == "float")
 INTEGERS = frozenset(name for name, row in _DTYPES.items() if row[0] in ("signed", "unsigned"))
+UNSIGNED = frozenset(name for name, row in _DTYPES.items() if row[0] == "unsigned")
 ARRAY_DTYPES = {name: theirs for name, (_, _, theirs) in _DTYPES.items()}
 SUB_BYTE = frozenset(name for name in INTEGERS if BITS[name] < 8)
 ML_DTYPES = frozenset({"bf16", "i4"})  # NumPy has these by the library ml_dtypes alone

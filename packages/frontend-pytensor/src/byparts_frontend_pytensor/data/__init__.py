@@ -1,0 +1,1 @@
+"""Data sets: digits, sentences, a toy sequence."""

@@ -1,0 +1,1 @@
+"""Tensors, operations, parameters, the graph with its tape, optimizers and trainers."""

@@ -1,0 +1,1 @@
+"""Vocabularies, under the name that programs of pytensor import."""
