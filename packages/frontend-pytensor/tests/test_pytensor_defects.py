@@ -303,6 +303,26 @@ def test_late_products_are_not_noticed() -> None:
     np.testing.assert_allclose(kept, expected)
 
 
+def test_a_gradient_that_nobody_reads_is_subtracted() -> None:
+    """An update block by block is the update by the gradient, also over two passes."""
+    values = []
+    for reads in (True, False):
+        np.random.seed(0)
+        model = RNNLM(300, 5, 300)
+        for target in (3, 4):
+            model.forward([1, 2])
+            model.loss([2, target])
+            model.backward()
+            if reads:
+                assert all(t.grad.any() for t in model.parameter.tensor_dict.values())
+        model.optimizer.step()
+        grad = model.affine.W.grad.copy()
+        model.optimizer.zero_grad()
+        assert grad.any() and not model.affine.W.grad.any()
+        values.append(model.affine.W.value)
+    np.testing.assert_allclose(values[0], values[1], atol=1e-15)
+
+
 def test_a_frozen_embedding_stays() -> None:
     """`trainable: False`: neither the matrix nor its rows."""
     graph = Graph()
