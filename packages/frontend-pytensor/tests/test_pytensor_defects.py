@@ -81,6 +81,18 @@ def test_a_step_does_not_touch_the_matrix() -> None:
     np.testing.assert_allclose(before[3:4] - table.value[3:4], 0.01 * row)
 
 
+def test_rows_of_an_earlier_step_are_forgotten() -> None:
+    """The gradient of the matrix after a step has the rows of this step alone."""
+    model = RNNLM(50, 4, 4)
+    for words in ([3, 7], [5, 5]):
+        model.forward(words)
+        model.loss([1, 2])
+        model.backward()
+        grad = model.parameter.tensor_dict["embedding_0"].grad.copy()
+        model.optimizer.update()
+        assert {*np.nonzero(grad.any(1))[0]} == {*words}
+
+
 def test_numerical_gradient_check_is_of_absolute_differences(capsys: Any) -> None:
     """Defect 3: errors of different signs do not hide each other; graph or model.graph will do."""
 
