@@ -46,6 +46,7 @@ class Operation:
     # Whether it computes with any array module (`self.xp`), so that a recorded graph has the ops
     # that it is made of.  False: NumPy alone, and a recorded graph has it as one op.
     any_array: ClassVar[bool] = False
+    is_loss: ClassVar[bool] = False  # whether it has a method `loss`
     input_tensors: Any = None
     output_tensor: Any = None
     _last_use: Use | None = None  # in this pass
@@ -61,6 +62,7 @@ class Operation:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         own, ours = cls.__dict__, cls.__module__.startswith(_PACKAGE)
+        cls.is_loss = hasattr(cls, "loss")
         if "forward" in own and "any_array" not in own and not ours:
             cls.any_array = _is_empty(own.get("backward"))  # it is made of other operations
         for name, wrap in (("forward", _forward), ("backward", _backward), ("loss", _loss)):
@@ -110,7 +112,7 @@ class Use:
     __slots__ = ("has_target", "op", "state")
 
     def __init__(self, op: Operation) -> None:
-        self.op, self.has_target = op, not hasattr(type(op), "loss")
+        self.op, self.has_target = op, not op.is_loss
         self.state: dict[str, Any] | None = None
         op._last_use = self
         if not self.has_target:
