@@ -25,7 +25,7 @@ def test_the_slide_of_2017() -> None:
 
 
 def test_parts_and_shapes_are_views() -> None:
-    """What is written into a row, a slice or another shape is written into the base."""
+    """Rows, slices and reshapes write into their base."""
     x = nd.zeros((3, 4))
     x[1][:] = 1
     x[2:3][:] = 2
@@ -67,7 +67,7 @@ def test_arrays_go_to_a_file_and_come_back(tmp_path: Path) -> None:
 
 
 def test_a_seed_begins_the_stream_anew() -> None:
-    """The same numbers; dropout and first values of parameters likewise."""
+    """Numbers after a seed are those after the seed before."""
 
     def drawn() -> Any:
         mx.random.seed(7)
@@ -148,7 +148,7 @@ def test_detached_arrays_have_no_history() -> None:
 
 
 def test_autograd_refuses_in_sentences() -> None:
-    """Outside of record, a second time, without a variable, in place."""
+    """Errors: outside of record, a second time, without a variable, in place."""
     x = nd.ones(2)
     with pytest.raises(mx.MXNetError, match=r"was not computed inside autograd.record\(\)"):
         x.backward()

@@ -144,7 +144,7 @@ def test_rates_change_and_states_come_back(tmp_path: Path) -> None:
 
 
 def test_schedules() -> None:
-    """By factor, at numbers of updates, as a polynomial."""
+    """Rates change by a factor, at numbers of updates, as a polynomial."""
     multi = mx.lr_scheduler.MultiFactorScheduler(step=[2, 4], factor=0.1, base_lr=1.0)
     poly = mx.lr_scheduler.PolyScheduler(max_update=10, base_lr=1.0, pwr=2)
 
@@ -153,7 +153,7 @@ def test_schedules() -> None:
 
 
 def test_first_values() -> None:
-    """By the end of the name, by text, by pattern, from arrays."""
+    """Initializers go by the end of the name, text, a pattern, arrays."""
 
     def filled(init: Any, name: str, shape: Any) -> Any:
         x = nd.zeros(shape)

@@ -124,3 +124,23 @@ def test_words_that_are_unknown_are_named() -> None:
     assert (rows, words) == ([[1, 2], [1]], {"\n": 0, "a": 1, "b": 2})
     with pytest.raises(mx.MXNetError, match="'c' is not in the vocabulary"):
         mx.rnn.encode_sentences([["c"]], words)
+
+
+def test_states_are_arguments_that_keep_their_values() -> None:
+    """Shapes of states follow from the data, also backwards; a module sets and reads them."""
+    cell = mx.rnn.LSTMCell(4, prefix="l_")
+    begin = cell.begin_state(func=mx.sym.Variable)
+    outputs, states = cell.unroll(2, mx.sym.Variable("data"), begin_state=begin)
+    names = [s.name for s in begin]
+    net = mx.sym.Group([outputs[-1], *states])
+    module = mx.mod.Module(net, label_names=None, state_names=names)
+    module.bind([("data", (5, 2, 3))], for_training=False)
+    module.init_params(mx.init.Xavier())
+    module.set_states(value=1)
+    assert [s.shape for s in module.get_states()] == [(5, 4), (5, 4)]
+    batch = mx.io.DataBatch([mx.nd.ones((5, 2, 3))])
+    module.forward(batch)
+    first = module.get_outputs()[0].asnumpy()
+    module.set_states(module.get_outputs()[1:])
+    module.forward(batch)
+    assert (module.get_outputs()[0].asnumpy() != first).any()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
-from weakref import ref
 
 from byparts_autodiff import gradients
 from byparts_eager import Array, training
@@ -13,7 +12,7 @@ from byparts_eager.array import asarray
 from byparts_eager.state import state
 from byparts_frontend_mxnet import tape
 from byparts_frontend_mxnet.errors import MXNetError
-from byparts_frontend_mxnet.nd.array import NDArray
+from byparts_frontend_mxnet.nd.array import NDArray, marked
 from byparts_frontend_mxnet.nd.storage import plain
 from byparts_frontend_mxnet.operator import Function as Function
 from byparts_graph_ir import FLOATS, producers
@@ -94,11 +93,7 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> 
     variables, gradients = _listed(variables), _listed(gradients)
     reqs = [grad_reqs] * len(variables) if isinstance(grad_reqs, str) else grad_reqs
     for v, g, req in zip(variables, gradients, reqs, strict=True):
-        if req not in ("write", "add", "null"):
-            raise MXNetError(f"grad_req={req!r}; it is 'write', 'add' or 'null'")
-        v.grad, v.grad_req = (None if req == "null" else g), req
-        number = id(v)
-        tape.marked[number] = ref(v, lambda _, number=number: tape.marked.pop(number, None))  # type: ignore[misc]
+        v.mark(g, req)
 
 
 def backward(
@@ -165,7 +160,7 @@ def _variables(ys: Sequence[Any]) -> list[tuple[NDArray, Any]]:
                 "retain_graph=True in the first one"
             )
     read = {x for node in producers(list(ys)) for x in node.inputs} | set(ys)
-    handles = [v for r in list(tape.marked.values()) if (v := r()) is not None]
+    handles = [v for r in list(marked.values()) if (v := r()) is not None]
     found = [(v, v._leaf[1]) for v in handles if v._leaf and v.grad_req != "null"]
     found = [(v, leaf) for v, leaf in found if leaf in read and leaf.type.dtype in FLOATS]
     if not found:
@@ -186,6 +181,8 @@ def _gradients(ys: Sequence[Any], leaves: Sequence[Any], seeds: Sequence[Any]) -
 def _listed(x: Any) -> list[Any]:
     return list(x) if isinstance(x, (list, tuple)) else [x]
 
+
+NDArray.differentiate = staticmethod(backward)
 
 __all__ = [
     "Function", "backward", "grad", "is_recording", "is_training", "mark_variables", "pause",

@@ -8,9 +8,11 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from byparts_frontend_mxnet.checkpoint import save_checkpoint
+
 
 class BatchEndParam(NamedTuple):
-    """What a callback at the end of a batch is told."""
+    """Arguments of a callback at the end of a batch."""
 
     epoch: int
     nbatch: int
@@ -77,7 +79,6 @@ def log_train_metric(period: int, auto_reset: bool = False) -> Callable[[BatchEn
 
 def do_checkpoint(prefix: str, period: int = 1) -> Callable[..., None]:
     """A callback at the end of an epoch that saves symbol and parameters every `period` epochs."""
-    from byparts_frontend_mxnet.model import save_checkpoint
 
     def save(epoch: int, symbol: Any = None, arg: Any = None, aux: Any = None) -> None:
         if (epoch + 1) % max(1, int(period)) == 0:

@@ -25,7 +25,7 @@ from byparts_frontend_mxnet.errors import MXNetError, unknown
 from byparts_frontend_mxnet.nd.array import NDArray
 from byparts_frontend_mxnet.nd.storage import outside, plain
 from byparts_frontend_mxnet.optimizer import Optimizer
-from byparts_frontend_mxnet.random import stream
+from byparts_frontend_mxnet.stream import stream
 from byparts_frontend_mxnet.symbol.infer import Inferred, run_node
 from byparts_frontend_mxnet.symbol.symbol import Node, Symbol
 from byparts_graph_ir import FLOATS, TensorType
@@ -83,20 +83,9 @@ class Executor:
         self._keeps = False  # whether gradients are handed out after an update, too
         self._monitor: Optional[Callable[[str, Any], None]] = None
 
-    @property
-    def arg_arrays(self) -> list[Any]:
-        """The arrays of the arguments, in order."""
-        return list(self.arg_dict.values())
-
-    @property
-    def grad_arrays(self) -> list[Any]:
-        """Those of their gradients, or `None`."""
-        return list(self.grad_dict.values())
-
-    @property
-    def aux_arrays(self) -> list[Any]:
-        """Those of the auxiliary states."""
-        return list(self.aux_dict.values())
+    arg_arrays = property(lambda self: list(self.arg_dict.values()), doc="Arrays, in order.")
+    grad_arrays = property(lambda self: list(self.grad_dict.values()), doc="Gradients or `None`.")
+    aux_arrays = property(lambda self: list(self.aux_dict.values()), doc="Auxiliary states.")
 
     @property
     def output_dict(self) -> Arrays:
@@ -356,8 +345,8 @@ def _change_all(change: Any, indices: Sequence[Any], grads: Sequence[Any], *numb
 
 
 def bind(
-    symbol: Symbol, ctx: Any, args: Any, args_grad: Any = None, grad_req: Any = "write",
-    aux_states: Any = None, group2ctx: Any = None, shared_exec: Any = None,
+    symbol: Symbol, ctx: Any = None, args: Any = None, args_grad: Any = None,
+    grad_req: Any = "write", aux_states: Any = None, group2ctx: Any = None, shared_exec: Any = None,
 ) -> Executor:  # fmt: skip
     """An executor on arrays of the caller's: lists in the order of the arguments, or dicts.
 
@@ -384,7 +373,18 @@ def simple_bind(
     shared_arg_names: Any = None, shared_exec: Optional[Executor] = None, shared_buffer: Any = None,
     **shapes: Any,
 ) -> Executor:  # fmt: skip
-    """An executor on new arrays; see `Symbol.simple_bind`.
+    """An executor on new arrays, whose shapes follow from those that are given by name.
+
+    Args:
+        symbol: what is computed.
+        ctx: the device; `cpu()` by default.
+        grad_req: "write", "add" or "null", for all arguments, or a list or dict of these.
+        type_dict: dtypes by name.
+        group2ctx: devices by group; all compute in host memory.
+        shared_arg_names: as `shared_exec` says.
+        shared_exec: an executor whose arrays are taken where name and type agree.
+        shared_buffer: as `shared_exec` says.
+        shapes: by name.
 
     Raises:
         MXNetError: the shape of an argument does not follow from those that are given.
@@ -452,5 +452,11 @@ def _known(type: Optional[TensorType], name: str) -> TensorType:
         raise MXNetError(f"the shape of {name} does not follow from those of the arguments")
     return type
 
+
+def _eval(self: Symbol, ctx: Any = None, **arrays: Any) -> list[Any]:
+    return list(bind(self, ctx, arrays, grad_req="null").forward())
+
+
+Symbol.bind, Symbol.simple_bind, Symbol.eval = bind, simple_bind, _eval
 
 __all__ = ["Array", "Executor", "bind", "simple_bind"]

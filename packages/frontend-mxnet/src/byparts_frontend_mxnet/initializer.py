@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_mxnet import random
 from byparts_frontend_mxnet.errors import MXNetError, unknown
+from byparts_frontend_mxnet.stream import numpy_stream
 
 
 class InitDesc(str):  # noqa: SLOT000  # attributes of text
@@ -133,18 +133,18 @@ def _fans(shape: tuple[int, ...], factor_type: str) -> float:
 def _xavier(self: Any, shape: tuple[int, ...]) -> Any:
     scale = math.sqrt(self.magnitude / _fans(shape, self.factor_type))
     if self.rnd_type == "uniform":
-        return random.numpy_stream.uniform(-scale, scale, shape)
-    return random.numpy_stream.normal(0, scale, shape)
+        return numpy_stream.uniform(-scale, scale, shape)
+    return numpy_stream.normal(0, scale, shape)
 
 
 def _prelu(self: Any, shape: tuple[int, ...]) -> Any:
     scale = math.sqrt(2 / (1 + self.slope**2) / _fans(shape, self.factor_type))
-    return random.numpy_stream.normal(0, scale, shape)
+    return numpy_stream.normal(0, scale, shape)
 
 
 def _orthogonal(self: Any, shape: tuple[int, ...]) -> Any:
     rows, columns = shape[0], math.prod(shape[1:])
-    u, _, v = np.linalg.svd(random.numpy_stream.normal(0, 1, (rows, columns)), full_matrices=False)
+    u, _, v = np.linalg.svd(numpy_stream.normal(0, 1, (rows, columns)), full_matrices=False)
     return self.scale * (u if u.shape == (rows, columns) else v).reshape(shape)
 
 
@@ -158,11 +158,9 @@ Zero = _class("Zero", lambda self, shape: np.zeros(shape))
 One = _class("One", lambda self, shape: np.ones(shape))
 Constant = _class("Constant", lambda self, shape: np.broadcast_to(self.value, shape), value=0)
 Uniform = _class(
-    "Uniform", lambda self, s: random.numpy_stream.uniform(-self.scale, self.scale, s), scale=0.07
+    "Uniform", lambda self, s: numpy_stream.uniform(-self.scale, self.scale, s), scale=0.07
 )
-Normal = _class(
-    "Normal", lambda self, shape: random.numpy_stream.normal(0, self.sigma, shape), sigma=0.01
-)
+Normal = _class("Normal", lambda self, shape: numpy_stream.normal(0, self.sigma, shape), sigma=0.01)
 Xavier = _class("Xavier", _xavier, rnd_type="uniform", factor_type="avg", magnitude=3)
 MSRAPrelu = _class("MSRAPrelu", _prelu, factor_type="avg", slope=0.25)
 Orthogonal = _class("Orthogonal", _orthogonal, scale=1.414, rand_type="uniform")

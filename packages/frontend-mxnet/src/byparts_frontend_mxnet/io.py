@@ -126,7 +126,7 @@ class DataIter:
         """The numbers of its samples."""
 
     def getpad(self) -> Any:
-        """How many samples at its end repeat others."""
+        """The number of samples at its end that repeat others."""
 
 
 class NDArrayIter(DataIter):

@@ -135,37 +135,25 @@ class TopKAccuracy(EvalMetric):
         return float((best == label.astype("int64").reshape(-1, 1)).sum()), len(best)
 
 
-class F1(EvalMetric):
-    """2 * precision * recall / (precision + recall) of each batch of two classes, averaged."""
+def _f1(label: Numbers, prediction: Numbers) -> float:
+    chosen, truth = prediction.argmax(1), label.astype("int64").ravel()
+    if truth.size and truth.max() > 1:
+        raise ArgumentError(f"metric f1: labels are 0 and 1, and here is {truth.max()}")
+    hits = float((chosen * truth).sum())
+    return 2 * hits / float(chosen.sum() + truth.sum()) if hits else 0.0
 
-    def __init__(self, name: str = "f1", **keywords: Any) -> None:
+
+class CrossEntropy(EvalMetric):
+    """The mean of -log(p + eps) over the labels, p the probability that is predicted of each."""
+
+    def __init__(self, eps: float = 1e-12, name: str = "cross-entropy", **keywords: Any) -> None:
         super().__init__(name, **keywords)
-
-    def measure(self, label: Numbers, prediction: Numbers) -> tuple[float, float]:
-        chosen, truth = prediction.argmax(1), label.astype("int64").ravel()
-        if truth.size and truth.max() > 1:
-            raise ArgumentError(f"metric f1: labels are 0 and 1, and here is {truth.max()}")
-        hits = float((chosen * truth).sum())
-        return (2 * hits / float(chosen.sum() + truth.sum()) if hits else 0.0), 1
-
-
-class _Probability(EvalMetric):
-    """The sum of -log of the probability that is predicted for each label."""
-
-    eps = 1e-12
+        self.eps = eps
 
     def measure(self, label: Numbers, prediction: Numbers) -> tuple[float, float]:
         rows, chosen = prediction.reshape(-1, prediction.shape[-1]), label.astype("int64").ravel()
         _check_sizes(self.name, chosen, rows[:, 0])
         return float(-numpy.log(rows[numpy.arange(len(rows)), chosen] + self.eps).sum()), len(rows)
-
-
-class CrossEntropy(_Probability):
-    """The mean of -log p over the labels."""
-
-    def __init__(self, eps: float = 1e-12, name: str = "cross-entropy", **keywords: Any) -> None:
-        super().__init__(name, **keywords)
-        self.eps = eps
 
 
 class NegativeLogLikelihood(CrossEntropy):
@@ -234,29 +222,33 @@ class Loss(EvalMetric):
             self.num_inst += p.size
 
 
-def _of_batches(
-    key: str, measured: Callable[[Numbers, Numbers], Any], what: str
-) -> type[EvalMetric]:
+def _of_batches(key: str, measured: Callable[[Any, Any], Any], what: str) -> type[EvalMetric]:
     """A metric that is the mean over batches of a function of labels and predictions."""
 
     def start(self: EvalMetric, name: str = key, **keywords: Any) -> None:
         EvalMetric.__init__(self, name, **keywords)
 
     def measure(_: EvalMetric, label: Numbers, prediction: Numbers) -> tuple[float, float]:
-        column = label.reshape(-1, 1) if label.ndim == 1 else label
-        _check_sizes(key, column, prediction)
-        return float(measured(column, prediction.reshape(column.shape))), 1
+        return float(measured(label, prediction)), 1
 
-    return type(
-        key.upper(), (EvalMetric,), {"__init__": start, "measure": measure, "__doc__": what}
-    )
+    members = {"__init__": start, "measure": measure, "__doc__": what}
+    return type(key.upper(), (EvalMetric,), members)
 
 
-MAE = _of_batches("mae", lambda y, p: abs(y - p).mean(), "The mean absolute error.")
-MSE = _of_batches("mse", lambda y, p: ((y - p) ** 2).mean(), "The mean squared error.")
-RMSE = _of_batches(
-    "rmse", lambda y, p: math.sqrt(((y - p) ** 2).mean()), "The root of the mean squared error."
-)
+def _of_differences(key: str, measured: Callable[[Any], Any], what: str) -> type[EvalMetric]:
+    """Likewise of labels less predictions; labels of one axis are a column."""
+
+    def of_both(label: Numbers, prediction: Numbers) -> Any:
+        _check_sizes(key, label, prediction)
+        return measured(label.reshape(prediction.shape) - prediction)
+
+    return _of_batches(key, of_both, what)
+
+
+MAE = _of_differences("mae", lambda d: abs(d).mean(), "The mean absolute error.")
+MSE = _of_differences("mse", lambda d: (d**2).mean(), "The mean squared error.")
+RMSE = _of_differences("rmse", lambda d: (d**2).mean() ** 0.5, "The root of the mean square.")
+F1 = _of_batches("f1", _f1, "2 * precision * recall / (precision + recall), of two classes.")
 PearsonCorrelation = _of_batches(
     "pearsonr", lambda y, p: numpy.corrcoef(p.ravel(), y.ravel())[0, 1], "Pearson's correlation."
 )

@@ -60,7 +60,7 @@ class AttrScope:
         self._attributes = attributes
 
     def get(self, attributes: Optional[dict[str, str]]) -> dict[str, str]:
-        """These attributes of the block, and those that are given."""
+        """The attributes of the block, and those that are given."""
         return {**self._attributes, **(attributes or {})}
 
     def __enter__(self) -> AttrScope:

@@ -26,7 +26,7 @@ from byparts_runtime.arrays.dtypes import numpy_dtype, type_of
 
 @dataclass
 class _Calls:
-    """What a `PythonCall` calls, on handles; each gives a list of handles."""
+    """Functions that a `PythonCall` calls, on handles; each gives a list of handles."""
 
     types: Callable[..., Types]
     forward: Callable[..., Sequence[NDArray]]
@@ -144,7 +144,7 @@ class CustomOp:
 
 
 class CustomOpProp:
-    """What is known of an op before it runs: its arguments, outputs and shapes."""
+    """Facts of an op before it runs: its arguments, outputs and shapes."""
 
     def __init__(self, need_top_grad: bool = True) -> None:
         self.need_top_grad_ = need_top_grad

@@ -17,7 +17,7 @@ import byparts_opset as ops
 from byparts_eager import Array
 from byparts_frontend_mxnet.errors import unknown
 from byparts_frontend_mxnet.nd.array import NDArray
-from byparts_frontend_mxnet.random import stream
+from byparts_frontend_mxnet.stream import stream
 
 Slots = Sequence[Any]
 _registry: dict[str, Any] = {}
@@ -30,7 +30,7 @@ def register(klass: Any) -> Any:
 
 
 class Optimizer:
-    """What all have in common.
+    """The rate, decay, counts and factors that all optimizers have.
 
     Args:
         rescale_grad: a factor of gradients.
@@ -189,7 +189,7 @@ def _sgd(self: Any, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
 
 
 def _sgd_of_all(self: Any, ws: Slots, gs: Slots, s: Any, rate: Any, rescale: Any, wd: float) -> Any:
-    """Without momentum, decay and clipping one op for all weights."""
+    """Use one op for all weights where there is no momentum, decay or clipping."""
     if not self.constant_rate:
         return Optimizer.rule(self, ws, gs, s, rate, rescale, wd)
     return [(w,) for w in ops.gradient_descent(ws, gs, rate * rescale)]

@@ -1,27 +1,10 @@
-"""`mx.random`: one stream of random numbers, whose seed and position are state of programs."""
-
-from __future__ import annotations
+"""`mx.random`: the seed, and the functions of `nd.random`."""
 
 from typing import Any
 
-import numpy as np
-
-from byparts_eager import Random
-
-stream = Random(0)
-numpy_stream = np.random.Generator(np.random.Philox(0))  # draws first values of parameters
-
-
-def seed(seed_state: int) -> None:
-    """Begin the stream anew, and that of first values of parameters."""
-    stream.seed.value, stream.position.value = seed_state, 0
-    numpy_stream.bit_generator.state = np.random.Philox(seed_state).state
+from byparts_frontend_mxnet import nd
+from byparts_frontend_mxnet.stream import seed as seed
 
 
 def __getattr__(name: str) -> Any:
-    """`mx.random.uniform` and so on are those of `nd.random`."""
-    if name.startswith("_"):
-        raise AttributeError(name)
-    from byparts_frontend_mxnet import nd  # which needs this module
-
     return getattr(nd.random, name)

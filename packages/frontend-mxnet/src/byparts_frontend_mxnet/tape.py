@@ -23,7 +23,7 @@ from byparts_eager.state import state
 from byparts_eager.trace import Frame
 from byparts_frontend_mxnet.context import options
 from byparts_frontend_mxnet.errors import MXNetError
-from byparts_frontend_mxnet.nd.array import NDArray
+from byparts_frontend_mxnet.nd.array import NDArray, marked
 from byparts_frontend_mxnet.nd.storage import Storage, outside, plain
 from byparts_graph_ir import Value, producers
 
@@ -32,7 +32,6 @@ _programs: dict[Any, Any] = {}
 _types: dict[Any, Any] = {}
 _open: list[Tape] = []  # tapes with calls that have not run
 _replayed: list[Any] = []  # calls that run at once now, with all blocks inside
-marked: dict[int, ref[NDArray]] = {}  # arrays that have a gradient, by identity
 
 Function = Callable[..., Any]
 # A key, a function of (handle -> its gradient) and arrays, the arrays.
@@ -48,6 +47,8 @@ class Tape:
         variables: handles with a gradient that the calls read.
         backwards: (heads, gradients by them), in order.
     """
+
+    holds = True  # what a storage that is overwritten must not leave out
 
     def __init__(self) -> None:
         self.calls: list[tuple[Any, Function, tuple[Any, ...], list[ref[Storage]]]] = []
@@ -122,19 +123,19 @@ class Tape:
         ]
         for v in self.variables:
             if v.grad is not None:
-                is_lost = update and v.grad_req == "write" and v.storage.cell is not None
-                v.grad.storage.waits_for = Storage.lost if is_lost else None
+                is_used_up = update and v.storage.cell is not None and not _is_kept(v)
+                v.grad.storage.waits_for = _Lost(v) if is_used_up else None
         ends = tuple([(i, j) for i, j, _ in alive])
         calls = tuple([(key, places) for key, _, places, _ in self.calls])
         backs = tuple([(tuple(h), tuple(g)) for h, g in self.backwards])
-        how = tuple([(p, v.grad_req) for v, p in self.variables.items()])
+        how = tuple([(p, v.grad_req, _is_kept(v)) for v, p in self.variables.items()])
         key = (calls, ends, backs, how, update[0] if update else None, repr(options))
         program = _programs.get(key)
         if program is None:
             if len(_programs) >= _MOST_PROGRAMS:
                 _programs.pop(next(iter(_programs)))
             functions = [(f, places, k[1]) for k, f, places, _ in self.calls]
-            weights = [(p, v) for v, p in self.variables.items() if p[0] == "cell"]
+            weights = [(v, _is_kept(v)) for v, p in self.variables.items() if p[0] == "cell"]
             plan = _Plan(functions, ends, backs, weights, [p for _, p in by_argument], update)
             program = _programs[key] = compiled(plan.run, **options)
         with outside():
@@ -176,7 +177,7 @@ class Tape:
 class Waiting:
     """Something else that runs when what waits for it is read: a step of an executor."""
 
-    grows, backwards = False, True
+    grows, backwards, holds = False, True, True
 
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -212,7 +213,7 @@ class _Plan:
     def run(self, arguments: Any, more: Any) -> Any:
         """The outputs that somebody has, then the gradients by arguments."""
         environment: list[Any] = []
-        leaves = [v.storage.get() for _, v in self.weights] + [arguments[p[1]] for p in self.by]
+        leaves = [v.storage.get() for v, _ in self.weights] + [arguments[p[1]] for p in self.by]
         for function, places, mode in self.calls:
             with training_mode(mode):
                 inputs = [_handle(p, environment, arguments) for p in places]
@@ -225,8 +226,8 @@ class _Plan:
             reached = _reached(ys, leaves)
             by = gradients(ys, reached, dys, unreachable="zeros") if reached else ()
             dxs = dict(zip(reached, by, strict=True))
-            for (_, v), x in zip(self.weights, leaves, strict=False):
-                if x in dxs and self.update is not None and v.grad_req == "write":
+            for (v, kept), x in zip(self.weights, leaves, strict=False):
+                if x in dxs and self.update is not None and not kept:
                     own[v] = NDArray(dxs[x])  # not kept: no memory for it, and it may be fused
                 elif x in dxs:
                     _add_or_write(v, dxs[x])
@@ -238,21 +239,29 @@ class _Plan:
 
 
 class _Lost:
-    """Stands for a gradient that was used up by the update in its program."""
+    """Stands for a gradient that the update in its program used up."""
+
+    holds = False
+
+    def __init__(self, variable: NDArray) -> None:
+        self._variable = variable
 
     def run(self) -> None:
-        """Refuse.
+        """Refuse, and let the next steps keep it.
 
         Raises:
             MXNetError: always, with what to do.
         """
+        self._variable._keeps_grad = True
         raise MXNetError(
-            "this gradient was computed and used inside the program of Trainer.step, which does "
-            "not keep it; read it before step(), or use grad_req='add' and zero_grad()"
+            "this gradient was computed and used inside the program of Trainer.step, which did "
+            "not keep it; read it before step().  From the next step on it is kept"
         )
 
 
-Storage.lost = _Lost()
+def _is_kept(variable: NDArray) -> bool:
+    """Whether a gradient outlives a program that uses it for an update."""
+    return variable._keeps_grad or variable.grad_req == "add"
 
 
 def _reached(ys: Sequence[Value], leaves: Sequence[Value]) -> list[Value]:
@@ -347,5 +356,6 @@ def flush() -> None:
 
 
 Storage.flush = staticmethod(flush)
+NDArray.defer = staticmethod(defer)
 
 __all__ = ["Tape", "Update", "defer", "flush", "plain"]

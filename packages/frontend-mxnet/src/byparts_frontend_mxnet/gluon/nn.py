@@ -11,7 +11,7 @@ from byparts_frontend_mxnet.ops.entry import pair
 
 
 class _Row:
-    """What `Sequential` and `HybridSequential` have in common: children in a row."""
+    """Children in a row: the common part of `Sequential` and `HybridSequential`."""
 
     _children: list[Block]
 

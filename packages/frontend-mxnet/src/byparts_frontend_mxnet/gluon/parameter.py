@@ -45,7 +45,7 @@ class Parameter:
 
     @property
     def grad_req(self) -> str:
-        """What `backward` does with its gradient."""
+        """The way in which `backward` writes its gradient."""
         return self._grad_req
 
     @grad_req.setter

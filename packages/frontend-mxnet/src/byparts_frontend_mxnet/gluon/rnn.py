@@ -208,7 +208,7 @@ class BidirectionalCell(RecurrentCell):
         self, length: int, inputs: Any, begin_state: Any = None, layout: str = "NTC",
         merge_outputs: Optional[bool] = None,
     ) -> tuple[Any, list[Any]]:  # fmt: skip
-        """As for every cell."""
+        """Run both cells; as `RecurrentCell.unroll`."""
         axis, is_list = layout.find("T"), isinstance(inputs, (list, tuple))
         F = _api(inputs[0] if is_list else inputs)  # noqa: N806  # MXNet's name
         steps = list(inputs) if is_list else _steps(F, inputs, length, axis)

@@ -1,4 +1,4 @@
-"""What modules have in common: training, evaluation and prediction over batches."""
+"""Training, evaluation and prediction over batches, for all kinds of modules."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Optional
 
 from byparts_frontend_mxnet.errors import MXNetError
+from byparts_frontend_mxnet.io import DataBatch
 from byparts_frontend_mxnet.module.base import BaseModule
 from byparts_frontend_mxnet.module.module import Module
 
@@ -176,8 +177,6 @@ class SequentialModule(BaseModule):
         self.optimizer_initialized = True
 
     def forward(self, data_batch: Any, is_train: Optional[bool] = None) -> None:
-        from byparts_frontend_mxnet.io import DataBatch
-
         data = data_batch.data
         for module, meta in self._modules:
             module.forward(

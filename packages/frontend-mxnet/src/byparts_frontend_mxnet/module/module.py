@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, Optional
 
-from byparts_frontend_mxnet import initializer as init, kvstore as kv, model, nd, optimizer as opt
+from byparts_frontend_mxnet import initializer as init, kvstore as kv, nd, optimizer as opt
+from byparts_frontend_mxnet.checkpoint import load_checkpoint, save_checkpoint
 from byparts_frontend_mxnet.errors import MXNetError, unknown
 from byparts_frontend_mxnet.executor import Executor, simple_bind
 from byparts_frontend_mxnet.io import DataDesc
@@ -57,7 +58,7 @@ class Module(BaseModule):
 
     @property
     def _exec_group(self) -> SimpleNamespace:
-        """What programs of 2017 reach for: executors, and arrays as lists of one a device."""
+        """The executor, and arrays as lists of one a device: programs of 2017 reach for them."""
         arrays, grads = self._exec.arg_dict, self._exec.grad_dict
         return SimpleNamespace(
             execs=[self._exec],
@@ -287,7 +288,7 @@ class Module(BaseModule):
 
     def save_checkpoint(self, prefix: str, epoch: int, save_optimizer_states: bool = False) -> None:
         """Write symbol and parameters, and `prefix-0001.states` (of epoch 1) if asked for."""
-        model.save_checkpoint(prefix, epoch, self._symbol, *self.get_params())
+        save_checkpoint(prefix, epoch, self._symbol, *self.get_params())
         if save_optimizer_states:
             self.save_optimizer_states(f"{prefix}-{epoch:04d}.states")
 
@@ -296,7 +297,7 @@ class Module(BaseModule):
         prefix: str, epoch: int, load_optimizer_states: bool = False, **keywords: Any
     ) -> Module:
         """The module of a checkpoint; bind it next."""
-        symbol, arg, aux = model.load_checkpoint(prefix, epoch)
+        symbol, arg, aux = load_checkpoint(prefix, epoch)
         module = _Loaded(symbol, **keywords)
         module.start = (arg, aux)
         module.states = f"{prefix}-{epoch:04d}.states" if load_optimizer_states else None

@@ -12,6 +12,7 @@ from byparts_frontend_mxnet.context import Context
 from byparts_frontend_mxnet.errors import MXNetError, unknown
 from byparts_frontend_mxnet.nd.array import NDArray, invoke, operate
 from byparts_frontend_mxnet.nd.storage import Storage
+from byparts_frontend_mxnet.operator import custom_entry
 from byparts_frontend_mxnet.ops import find, table
 from byparts_frontend_mxnet.ops.elementwise import OPERATORS
 from byparts_weights import load as _load_file, save as _save_file
@@ -109,8 +110,6 @@ def _function(name: str) -> Any:
 
 def _custom(*args: Any, op_type: str, **keywords: Any) -> Any:
     """An op that `mx.operator.register` knows."""
-    from byparts_frontend_mxnet.operator import custom_entry  # which needs this module
-
     arrays = {k: v for k, v in keywords.items() if isinstance(v, NDArray)}
     rest = {k: v for k, v in keywords.items() if k not in arrays and k != "name"}
     return invoke(custom_entry(op_type, rest), args, arrays)

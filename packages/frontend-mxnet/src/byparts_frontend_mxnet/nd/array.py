@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Optional
+from typing import Any, ClassVar, Optional
+from weakref import ref
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from byparts_frontend_mxnet.ops.shape import reshaped
 from byparts_graph_ir import GraphError, Value, add_note
 from byparts_runtime.arrays.dtypes import numpy_dtype
 
-View = tuple["NDArray", Any]  # of this base, at this index; or ("reshape", shape)
+marked: dict[int, ref[NDArray]] = {}  # arrays that have a gradient, by identity
 
 
 Two = Callable[[Any, Any], Any]
@@ -54,8 +55,8 @@ class NDArray:
     """
 
     __slots__ = (
-        "__weakref__", "_at", "_base", "_fresh_grad", "_leaf", "context", "grad", "grad_req",
-        "storage",
+        "__weakref__", "_at", "_base", "_fresh_grad", "_keeps_grad", "_leaf", "context", "grad",
+        "grad_req", "storage",
     )  # fmt: skip
     __array_priority__ = 1000.0
     __hash__ = object.__hash__
@@ -68,7 +69,8 @@ class NDArray:
         self.grad: Any = None
         self.grad_req = "null"
         self._leaf: Any = None
-        self._fresh_grad = False
+        self._fresh_grad = False  # since the last step
+        self._keeps_grad = False  # also where an update uses it in the same program
 
     # What it holds
 
@@ -211,23 +213,34 @@ class NDArray:
 
     def attach_grad(self, grad_req: str = "write", stype: Any = None) -> None:
         """Let `backward` compute the gradient by this array: "write", "add" or "null"."""
-        from byparts_frontend_mxnet import autograd  # which needs this module
-
         zeros = NDArray(Array(np.zeros(self.shape, self.dtype)), self.context)
         if self._base is not None:
             self.storage, self._base = Storage(plain(self.read())), None
         elif self.storage.cell is None:
             self.storage.fill(plain(self.storage.get()))
-        autograd.mark_variables([self], [zeros], grad_req)
+        self.mark(zeros, grad_req)
+
+    def mark(self, gradient: Any, grad_req: str) -> None:
+        """Let `backward` put the gradient by this array into another one.
+
+        Raises:
+            MXNetError: `grad_req` is none of write, add and null.
+        """
+        if grad_req not in ("write", "add", "null"):
+            raise MXNetError(f"grad_req={grad_req!r}; it is 'write', 'add' or 'null'")
+        self.grad, self.grad_req = (None if grad_req == "null" else gradient), grad_req
+        number = id(self)
+        marked[number] = ref(self, lambda _: marked.pop(number, None))
 
     def backward(
         self, out_grad: Any = None, retain_graph: bool = False, train_mode: bool = True
     ) -> None:
         """Compute the gradients by all arrays that have one attached."""
-        from byparts_frontend_mxnet import autograd  # which needs this module
-
         heads = None if out_grad is None else [out_grad]
-        autograd.backward([self], heads, retain_graph, train_mode)
+        self.differentiate([self], heads, retain_graph, train_mode)
+
+    differentiate: ClassVar[Any]  # `autograd.backward`, which is made of arrays
+    defer: ClassVar[Any]  # `tape.defer`, likewise
 
     def _view(self, at: Any) -> NDArray:
         view = NDArray(self.storage, self.context)
@@ -378,14 +391,12 @@ def invoke(entry: OpEntry, args: Sequence[Any], keywords: dict[str, Any]) -> Any
             a if a.__class__ is NDArray else a.find_shape(known.get(n), entry.name)
             for n, a in pairs
         ]
-    from byparts_frontend_mxnet import tape  # which needs this module
-
     context = (ctx if ctx is not None else arrays[0].context) if arrays or ctx else None
     call = partial(apply, entry, names, parameters, context)
     waits = any([a.storage.waits_for is not None for a in arrays])
     if waits and state.recorders and state.frame is None and out is None:
         key = (entry.name, names, tuple(sorted(parameters.items())))
-        return tape.defer(key, call, arrays, ())
+        return NDArray.defer(key, call, arrays, ())
     results = call(*arrays)
     if out is None:
         return results

@@ -48,7 +48,7 @@ class Storage:
         """Hold another array of the same type."""
         if self.waits_for is not None and state.frame is None:
             waits, self.waits_for = self.waits_for, None
-            if waits is not self.lost:
+            if waits.holds:
                 waits.run()
         if self.cell is None:
             self._array = value
@@ -68,7 +68,6 @@ class Storage:
             self._array = None
         return self.cell
 
-    lost: Any = None  # stands for a gradient that its program did not keep
     flush: Any = None  # runs the programs that read cells and have not run yet
 
 

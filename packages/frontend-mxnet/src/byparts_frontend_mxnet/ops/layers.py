@@ -9,7 +9,7 @@ import byparts_opset as ops
 from byparts_eager import training
 from byparts_frontend_mxnet.errors import MXNetError
 from byparts_frontend_mxnet.ops.entry import REQUIRED, Dims, op, pair
-from byparts_frontend_mxnet.random import stream
+from byparts_frontend_mxnet.stream import stream
 from byparts_nn.convolve import convolve, convolve_transposed
 
 

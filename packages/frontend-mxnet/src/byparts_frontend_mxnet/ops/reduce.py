@@ -9,7 +9,7 @@ from typing import Any
 import byparts_opset as ops
 from byparts_frontend_mxnet.errors import MXNetError
 from byparts_frontend_mxnet.ops.entry import dtype_name, op, op_table
-from byparts_frontend_mxnet.random import stream
+from byparts_frontend_mxnet.stream import stream
 
 
 def _at_least_1d(y: Any) -> Any:

@@ -8,7 +8,7 @@ import byparts_opset as ops
 from byparts_eager import scan, training
 from byparts_frontend_mxnet.errors import MXNetError
 from byparts_frontend_mxnet.ops.entry import Dims, op
-from byparts_frontend_mxnet.random import stream
+from byparts_frontend_mxnet.stream import stream
 
 GATES = {"rnn_relu": 1, "rnn_tanh": 1, "lstm": 4, "gru": 3}
 

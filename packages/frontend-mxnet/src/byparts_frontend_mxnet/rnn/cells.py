@@ -52,12 +52,12 @@ class BaseRNNCell:
         return iter(())
 
     def __call__(self, inputs: Any, states: Any) -> tuple[Any, list[Any]]:
-        """One step: the output and the new states."""
+        """The output and the states after one step."""
         raise NotImplementedError(f"{type(self).__name__} lacks __call__(inputs, states)")
 
     @property
     def params(self) -> RNNParams:
-        """Its variables; a cell that shows them lets others share them."""
+        """The variables; a cell that shows them lets others share them."""
         self._own_params = False
         return self._params
 
@@ -86,8 +86,6 @@ class BaseRNNCell:
             if func is not sym.Variable:
                 given.pop("__layout__")
                 given["shape"] = tuple(n or 1 for n in given["shape"])
-            elif "shape" not in keywords:
-                given.pop("shape")  # the batch is known when it is bound
             states.append(func(name=name, **given))
         return states
 
@@ -234,7 +232,7 @@ class GRUCell(_Gated):
 
 
 def split_steps(length: int, inputs: Any, layout: str) -> list[Any]:
-    """One symbol [batch, width] a step, from a symbol of this layout or a list.
+    """A symbol [batch, width] for each step, from a symbol of this layout or a list.
 
     Raises:
         ArgumentError: the layout has no time, or the list another length.
@@ -254,7 +252,7 @@ def split_steps(length: int, inputs: Any, layout: str) -> list[Any]:
 
 
 def merged(steps: Any, layout: str) -> Any:
-    """One symbol of this layout, from one [batch, width] a step."""
+    """A symbol of this layout, from one [batch, width] for each step."""
     axis = layout.index("T")
     return sym.concat(*[sym.expand_dims(y, axis=axis) for y in steps], dim=axis)
 

@@ -10,7 +10,8 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_mxnet import model, nd
+from byparts_frontend_mxnet import nd
+from byparts_frontend_mxnet.checkpoint import load_checkpoint, save_checkpoint
 from byparts_frontend_mxnet.errors import MXNetError
 from byparts_frontend_mxnet.io import DataBatch, DataDesc, DataIter
 
@@ -126,12 +127,12 @@ def save_rnn_checkpoint(
     """Save a checkpoint, with the weights of the gates of these cells apart."""
     for cell in _listed(cells):
         arg_params = cell.unpack_weights(arg_params)
-    model.save_checkpoint(prefix, epoch, symbol, arg_params, aux_params)
+    save_checkpoint(prefix, epoch, symbol, arg_params, aux_params)
 
 
 def load_rnn_checkpoint(cells: Any, prefix: str, epoch: int) -> tuple[Any, Any, Any]:
     """Symbol, arguments and auxiliary states of such a checkpoint, as these cells have them."""
-    symbol, arg, aux = model.load_checkpoint(prefix, epoch)
+    symbol, arg, aux = load_checkpoint(prefix, epoch)
     for cell in _listed(cells):
         arg = cell.pack_weights(arg)
     return symbol, arg, aux

@@ -8,6 +8,7 @@ from typing import Any
 from byparts_frontend_mxnet.errors import unknown
 from byparts_frontend_mxnet.ops import table
 from byparts_frontend_mxnet.ops.elementwise import OPERATORS
+from byparts_frontend_mxnet.symbol import infer  # noqa: F401  # it gives symbols their shapes
 from byparts_frontend_mxnet.symbol.symbol import (
     Symbol,
     apply,

@@ -66,6 +66,7 @@ class Inferred:
                 raise unknown("the symbol, whose shapes are inferred,", name, names)
         self._values: dict[Place, Any] = {}
         self._hinted: set[Node] = set()
+        self._expected: dict[Place, Dims] = {}  # shapes that outputs must have
         with Frame() as self._frame:
             for v in variables:
                 said = v.attributes.get("__shape__")
@@ -144,7 +145,16 @@ class Inferred:
                 for a, b in (pair, pair[::-1]):
                     if (known := self.type(named[a])) is not None and named[b] not in self._values:
                         hints.setdefault(b, known.dims)
-        return hints
+                        self._expected[named[b]] = known.dims
+        return hints | self._backwards(node)
+
+    def _backwards(self, node: Node) -> dict[str, Dims]:
+        """The shape of the data of a FullyConnected that is known but for the batch, a state."""
+        output, data = self._expected.get((node, 0)), node.inputs[0][0] if node.inputs else node
+        said = data.attributes.get("__shape__")
+        if node.op != "FullyConnected" or output is None or said is None:
+            return {}
+        return {"data": (output[0], *literal_eval(said)[1:])}
 
 
 def infer_dtypes(symbol: Symbol, given: Mapping[str, Any]) -> dict[Node, Any]:
@@ -158,3 +168,44 @@ def infer_dtypes(symbol: Symbol, given: Mapping[str, Any]) -> dict[Node, Any]:
         else:
             found[n] = np.dtype(said).type if said else found[n.inputs[0][0]] if n.inputs else first
     return found
+
+
+def infer_shape(self: Symbol, *args: Any, **shapes: Any) -> tuple[Any, Any, Any]:
+    """Shapes of arguments, outputs and auxiliary states; three `None` if some are not known.
+
+    Args:
+        self: whose.
+        args: shapes of the arguments, in order; or
+        shapes: by name.
+
+    Raises:
+        MXNetError: shapes do not fit; an op is named.
+    """
+    known = infer_shape_partial(self, *args, **shapes)
+    return (None, None, None) if any(s == () for part in known for s in part) else known
+
+
+def infer_shape_partial(self: Symbol, *args: Any, **shapes: Any) -> tuple[Any, Any, Any]:
+    """Likewise, with () for those that are not known."""
+    given = {**dict(zip(self.list_arguments(), args, strict=False)), **shapes}
+    inferred = Inferred(self, {k: tuple(v) for k, v in given.items() if v is not None})
+    a, b, c = ([inferred.shape(p) for p in part] for part in _parts(self))
+    return a, b, c
+
+
+def infer_type(self: Symbol, *args: Any, **dtypes: Any) -> tuple[Any, Any, Any]:
+    """NumPy dtypes of arguments, outputs and auxiliary states."""
+    given = {**dict(zip(self.list_arguments(), args, strict=False)), **dtypes}
+    dtype = infer_dtypes(self, {k: v for k, v in given.items() if v is not None})
+    a, b, c = ([dtype[n] for n, _ in part] for part in _parts(self))
+    return a, b, c
+
+
+def _parts(symbol: Symbol) -> tuple[list[Place], Sequence[Place], list[Place]]:
+    """The places of arguments, outputs and auxiliary states."""
+    arguments, aux = symbol.variables()
+    return [(n, 0) for n in arguments], symbol.places, [(n, 0) for n in aux]
+
+
+Symbol.infer_shape, Symbol.infer_shape_partial = infer_shape, infer_shape_partial
+Symbol.infer_type = infer_type

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from byparts_frontend_mxnet.errors import MXNetError, unknown
 from byparts_frontend_mxnet.name import new_name, scope_attributes
@@ -40,7 +40,7 @@ class Node:
 
     @property
     def input_names(self) -> tuple[str, ...]:
-        """What the op calls its inputs."""
+        """The names of the inputs, of the op."""
         assert self.entry is not None, "a variable has no inputs"
         if self.entry.variadic:
             return tuple([f"arg{i}" for i in range(len(self.inputs))])
@@ -98,6 +98,14 @@ def _entry(op: str, parameters: Mapping[str, Any]) -> OpEntry:
 
 class Symbol:
     """Outputs of nodes; operators and ops make symbols of symbols."""
+
+    if TYPE_CHECKING:  # given by the modules that compute them: `infer.py` and `executor.py`
+        infer_shape: Any
+        infer_shape_partial: Any
+        infer_type: Any
+        bind: Any
+        simple_bind: Any
+        eval: Any
 
     def __init__(self, places: Sequence[Place]) -> None:
         self.places = tuple(places)
@@ -228,40 +236,6 @@ class Symbol:
             copies[n] = (new if changed or last else n), 0
         return Symbol([copies[n] if n.entry is None else (copies[n][0], i) for n, i in self.places])
 
-    def infer_shape(self, *args: Any, **shapes: Any) -> tuple[Any, Any, Any]:
-        """Shapes of arguments, outputs and auxiliary states; three `None` if some are not known.
-
-        Args:
-            args: shapes of the arguments, in order; or
-            shapes: by name.
-
-        Raises:
-            MXNetError: shapes do not fit; an op is named.
-        """
-        found = self.infer_shape_partial(*args, **shapes)
-        return (None, None, None) if any(s == () for part in found for s in part) else found
-
-    def infer_shape_partial(self, *args: Any, **shapes: Any) -> tuple[Any, Any, Any]:
-        """Likewise, with () for those that are not known."""
-        from byparts_frontend_mxnet.symbol.infer import Inferred
-
-        given = {**dict(zip(self.list_arguments(), args, strict=False)), **shapes}
-        inferred = Inferred(self, {k: tuple(v) for k, v in given.items() if v is not None})
-        arguments, aux = self.variables()
-        places = [[(n, 0) for n in arguments], self.places, [(n, 0) for n in aux]]
-        a, b, c = ([inferred.shape(p) for p in part] for part in places)
-        return a, b, c
-
-    def infer_type(self, *args: Any, **dtypes: Any) -> tuple[Any, Any, Any]:
-        """NumPy dtypes of arguments, outputs and auxiliary states."""
-        from byparts_frontend_mxnet.symbol.infer import infer_dtypes
-
-        given = {**dict(zip(self.list_arguments(), args, strict=False)), **dtypes}
-        found = infer_dtypes(self, {k: v for k, v in given.items() if v is not None})
-        arguments, aux = self.variables()
-        outputs = [found[n] for n, _ in self.places]
-        return [found[n] for n in arguments], outputs, [found[n] for n in aux]
-
     def tojson(self) -> str:
         """The graph as JSON of MXNet 1.0."""
         nodes = self.nodes()
@@ -308,29 +282,6 @@ class Symbol:
             lines.append(f"{kind}{f', Inputs: {inputs}' if inputs else ''}{texts}")
         return "\n".join(lines)
 
-    def bind(self, ctx: Any = None, args: Any = None, *rest: Any, **keywords: Any) -> Any:
-        """An executor on these arrays; see `Executor`."""
-        from byparts_frontend_mxnet.executor import bind
-
-        return bind(self, ctx, args, *rest, **keywords)
-
-    def simple_bind(self, ctx: Any = None, grad_req: Any = "write", **keywords: Any) -> Any:
-        """An executor on new arrays, whose shapes follow from those that are given by name.
-
-        Args:
-            ctx: the device; `cpu()` by default.
-            grad_req: "write", "add" or "null", for all arguments, or a list or dict of these.
-            keywords: shapes by name; `type_dict`: dtypes by name; `shared_exec`: an executor whose
-                arrays are taken where name and shape agree.
-        """
-        from byparts_frontend_mxnet.executor import simple_bind
-
-        return simple_bind(self, ctx, grad_req, **keywords)
-
-    def eval(self, ctx: Any = None, **arrays: Any) -> list[Any]:
-        """The outputs for these arrays."""
-        return list(self.bind(ctx, arrays, grad_req="null").forward())
-
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name not in table:
             raise unknown(
@@ -372,7 +323,7 @@ def variable(
 
 
 def group(symbols: Sequence[Symbol]) -> Symbol:
-    """One symbol with the outputs of several."""
+    """A symbol with the outputs of several."""
     if not symbols or not all(isinstance(s, Symbol) for s in symbols):
         raise MXNetError(f"Group takes a list of symbols, and here is {symbols!r:.60}")
     return Symbol([p for s in symbols for p in s.places])

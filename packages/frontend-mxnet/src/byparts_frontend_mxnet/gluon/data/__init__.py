@@ -16,7 +16,7 @@ from byparts_frontend_mxnet.gluon.data.dataset import (
     SimpleDataset as SimpleDataset,
 )
 from byparts_frontend_mxnet.nd.array import NDArray
-from byparts_frontend_mxnet.random import numpy_stream
+from byparts_frontend_mxnet.stream import numpy_stream
 
 
 class Sampler:
