@@ -20,7 +20,7 @@ import byparts_opset as ops
 from byparts_autodiff import gradients
 from byparts_eager import Cell, asarray, compile as compiled, training_mode
 from byparts_frontend_mxnet import tape
-from byparts_frontend_mxnet.context import current_context, options
+from byparts_frontend_mxnet.context import current_context, program_options
 from byparts_frontend_mxnet.errors import MXNetError, unknown
 from byparts_frontend_mxnet.nd.array import NDArray
 from byparts_frontend_mxnet.nd.storage import outside, plain
@@ -240,7 +240,7 @@ class Executor:
         """Call a function as a program, which is made for the first call."""
         if key not in self._programs:
             shared = {"arena": self._memory[0]} if self._memory else {}
-            self._programs[key] = compiled(function, **options, **shared)
+            self._programs[key] = compiled(function, **program_options(), **shared)
         with outside():
             results = self._programs[key](*args)
         if not self._memory:
