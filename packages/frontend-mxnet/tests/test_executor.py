@@ -117,6 +117,7 @@ def test_auxiliary_states_follow_training_alone() -> None:
     executor.forward(x=mx.nd.array([[2], [4]]))
     assert executor.aux_dict["bn_moving_mean"].asscalar() == 0
     executor.forward(is_train=True)
+    assert executor.aux_dict["bn_moving_mean"].asscalar() == 1.5
     executor.backward(mx.nd.ones((2, 1)))
     assert executor.aux_dict["bn_moving_mean"].asscalar() == 1.5
 

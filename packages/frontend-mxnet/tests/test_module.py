@@ -230,3 +230,27 @@ def test_an_optimizer_of_ones_own_updates_arrays() -> None:
     module.update()
     moved = module.get_params()[0]["fc2_bias"].asnumpy() - before
     assert set(np.abs(moved)) == {0.25}
+
+
+def test_feed_forward_takes_a_symbol_for_each_bucket() -> None:
+    """The interface of 2016 trains a function of the key; the weights are one set."""
+
+    def network(length: int) -> Any:
+        words = mx.sym.Embedding(mx.sym.Variable("data"), input_dim=5, output_dim=3, name="e")
+        y = mx.sym.FullyConnected(mx.sym.sum(words, axis=1), num_hidden=5, name="f")
+        return mx.sym.SoftmaxOutput(y, name="softmax")
+
+    class Lengths(mx.io.DataIter):
+        default_bucket_key = 4
+        provide_data, provide_label = [("data", (2, 4))], [("softmax_label", (2,))]
+
+        def __iter__(self) -> Any:
+            for n in (2, 4):
+                shapes = [("data", (2, n))], self.provide_label
+                arrays = [mx.nd.ones((2, n))], [mx.nd.ones((2,))]
+                yield mx.io.DataBatch(*arrays, 0, None, n, *shapes)
+
+    model = mx.model.FeedForward(network, num_epoch=2, learning_rate=0.5)
+    model.fit(Lengths(2))
+    assert sorted(model.arg_params or {}) == ["e_weight", "f_bias", "f_weight"]
+    assert model.module.score(Lengths(2), "acc") == [("accuracy", 1.0)]

@@ -172,3 +172,13 @@ def test_updates_of_optimizers_are_ops() -> None:
     mean, var = mx.nd.zeros((1,)), mx.nd.zeros((1,))
     mx.nd.adam_update(weight, grad, mean, var, lr=0.1, out=weight)
     assert mean.asscalar() > 0 and weight.asscalar() < 0.5
+
+
+def test_images_are_cropped_to_others() -> None:
+    """At an offset or in the middle."""
+    x, like = mx.nd.array(np.arange(16).reshape(1, 1, 4, 4)), mx.nd.zeros((1, 1, 2, 2))
+    names = mx.sym.Variable("x"), mx.sym.Variable("y")
+    (there,) = mx.sym.Crop(*names, offset=(2, 1)).eval(x=x, y=like)
+    (middle,) = mx.sym.Crop(*names, center_crop=True).eval(x=x, y=like)
+    assert there.asnumpy().ravel().tolist() == [9, 10, 13, 14]
+    assert middle.asnumpy().ravel().tolist() == [5, 6, 9, 10]

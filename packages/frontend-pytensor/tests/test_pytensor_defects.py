@@ -81,6 +81,18 @@ def test_a_step_does_not_touch_the_matrix() -> None:
     np.testing.assert_allclose(before[3:4] - table.value[3:4], 0.01 * row)
 
 
+def test_rows_of_an_earlier_step_are_forgotten() -> None:
+    """The gradient of the matrix after a step has the rows of this step alone."""
+    model = RNNLM(50, 4, 4)
+    for words in ([3, 7], [5, 5]):
+        model.forward(words)
+        model.loss([1, 2])
+        model.backward()
+        grad = model.parameter.tensor_dict["embedding_0"].grad.copy()
+        model.optimizer.update()
+        assert {*np.nonzero(grad.any(1))[0]} == {*words}
+
+
 def test_numerical_gradient_check_is_of_absolute_differences(capsys: Any) -> None:
     """Defect 3: errors of different signs do not hide each other; graph or model.graph will do."""
 
@@ -301,6 +313,26 @@ def test_late_products_are_not_noticed() -> None:
     affine.forward(xs[0]).grad = ys[0].value
     graph.backward()
     np.testing.assert_allclose(kept, expected)
+
+
+def test_a_gradient_that_nobody_reads_is_subtracted() -> None:
+    """An update block by block is the update by the gradient, also over two passes."""
+    values = []
+    for reads in (True, False):
+        np.random.seed(0)
+        model = RNNLM(300, 5, 300)
+        for target in (3, 4):
+            model.forward([1, 2])
+            model.loss([2, target])
+            model.backward()
+            if reads:
+                assert all(t.grad.any() for t in model.parameter.tensor_dict.values())
+        model.optimizer.step()
+        grad = model.affine.W.grad.copy()
+        model.optimizer.zero_grad()
+        assert grad.any() and not model.affine.W.grad.any()
+        values.append(model.affine.W.value)
+    np.testing.assert_allclose(values[0], values[1], atol=1e-15)
 
 
 def test_a_frozen_embedding_stays() -> None:

@@ -251,6 +251,21 @@ def test_an_array_module_is_one_argument(model: Any) -> None:
     assert modules[1].calls["tanh"] and modules[1].calls["exp"]
 
 
+def test_torch_is_an_array_module() -> None:
+    """Inputs of NumPy become tensors of torch, of the dtype of the parameters."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    losses = []
+    for xp in (np, torch):
+        np.random.seed(0)
+        model = MLP(4, 3, 2, xp=xp)
+        for _ in range(3):
+            model.forward(Tensor([[1, 2, 3, 4]]))
+            losses.append(float(model.loss([1])))
+            model.backward()
+            model.optimizer.update()
+    np.testing.assert_allclose(losses[3:], losses[:3])
+
+
 @pytest.mark.parametrize("kind", [SoftmaxCTCLoss, SoftmaxNaiveCTCLoss])
 @pytest.mark.parametrize(("frames", "labels"), [(3, [1]), (4, [1, 1, 2]), (6, [3, 1, 1])])
 def test_ctc_is_that_of_nn(kind: Any, frames: int, labels: list[int]) -> None:

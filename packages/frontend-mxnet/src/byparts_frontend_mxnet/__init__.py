@@ -24,6 +24,7 @@ from byparts_frontend_mxnet.context import (
 from byparts_frontend_mxnet.errors import MXNetError as MXNetError
 
 from byparts_frontend_mxnet import (  # isort: skip  # of symbols
+    binding as binding,
     callback as callback,
     executor as executor,
     io as io,

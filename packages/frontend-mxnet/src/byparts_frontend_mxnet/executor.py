@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
 import byparts_opset as ops
 from byparts_autodiff import gradients
-from byparts_eager import Array, Cell, asarray, compile as compiled, training_mode
+from byparts_eager import Cell, asarray, compile as compiled, training_mode
 from byparts_frontend_mxnet import tape
 from byparts_frontend_mxnet.context import current_context, options
 from byparts_frontend_mxnet.errors import MXNetError, unknown
@@ -27,7 +27,7 @@ from byparts_frontend_mxnet.nd.storage import outside, plain
 from byparts_frontend_mxnet.optimizer import Optimizer
 from byparts_frontend_mxnet.stream import stream
 from byparts_frontend_mxnet.symbol.infer import Inferred, run_node
-from byparts_frontend_mxnet.symbol.symbol import Node, Symbol
+from byparts_frontend_mxnet.symbol.symbol import Symbol
 from byparts_graph_ir import FLOATS, TensorType
 from byparts_runtime.arrays.dtypes import numpy_dtype
 
@@ -35,7 +35,7 @@ Arrays = dict[str, Any]
 
 
 class Executor:
-    """Programs of a symbol on arrays.
+    """Programs of a symbol on arrays; `binding.py` makes them, and gives them `reshape`.
 
     Args:
         symbol: what is computed.
@@ -44,6 +44,7 @@ class Executor:
         grads: arrays for gradients, of some arguments.
         reqs: argument -> "write", "add" or "null".
         aux: an array for each auxiliary state.
+        shared: an executor whose memory is used for values, as programs run one at a time.
 
     Attributes:
         arg_dict: the arrays of the arguments, by name.
@@ -52,9 +53,12 @@ class Executor:
         outputs: the arrays of the last run.
     """
 
+    if TYPE_CHECKING:
+        reshape: Any
+
     def __init__(
         self, symbol: Symbol, ctx: Any, args: Arrays, grads: Arrays, reqs: Mapping[str, str],
-        aux: Arrays,
+        aux: Arrays, shared: Optional[Executor] = None,
     ) -> None:  # fmt: skip
         self._symbol, self._ctx = symbol, ctx or current_context()
         self.arg_dict, self.aux_dict = args, aux
@@ -65,16 +69,14 @@ class Executor:
         self._views = [
             (self._cells[n], bound[n.name]) for n in self._cells if bound[n.name]._base is not None
         ]
-        inferred = Inferred(
-            symbol, {k: x.shape for k, x in bound.items()}, {k: x.dtype for k, x in bound.items()}
-        )
-        self._types = [
-            _known(inferred.type(p), n)
-            for p, n in zip(symbol.places, symbol.list_outputs(), strict=True)
-        ]
-        self.outputs = [NDArray(_full(t), self._ctx) for t in self._types]
+        dtypes = {k: x.dtype for k, x in bound.items()}
+        inferred = Inferred(symbol, {k: x.shape for k, x in bound.items()}, dtypes)
+        self._types = [known_type(inferred.type(p), p[0].name) for p in symbol.places]
+        self.outputs = [NDArray(full(t), self._ctx) for t in self._types]
         self._wanted = [k for k, g in self.grad_dict.items() if g is not None]
         self._programs: dict[Any, Any] = {}
+        # One arena, once a program is built, for all executors that share arrays.
+        self._memory: list[Any] = [] if shared is None else shared._memory
         self._staged: Optional[Sequence[Any]] = None  # gradients that backward() will hand out
         self._heads_come = False  # whether backward was last given gradients of the outputs
         self._start: Any = 0  # position of the random numbers before the last run
@@ -102,19 +104,19 @@ class Executor:
         Raises:
             MXNetError: there is no such argument, or one is of another shape.
         """
+        self.settle()
         self.fill(arrays)
         for cell, view in self._views:
             cell.assign(plain(view.read()))
-        self.settle()
         self._staged, self._trained, self._back = None, is_train, False
         if is_train and self._wanted and not self._heads_come:
             self._wait = tape.wait(self._run_step)
-            for y in self.outputs:
-                y.storage.waits_for = self._wait
+            for x in (*self.outputs, *self.aux_dict.values()):
+                x.storage.waits_for = self._wait
         else:
             self._start = stream.position.value
-            with outside(), training_mode(is_train):
-                self._give(self._program("forward", self._outputs)())
+            with training_mode(is_train):
+                self._give(self._call("forward", self._outputs))
         if self._monitor is not None:
             self._report(self._monitor, is_train)
         return self.outputs
@@ -131,14 +133,16 @@ class Executor:
         would cost as much as the update.  Who reads them afterwards is told so, once.
         """
         self._wait, self._start = None, stream.position.value
+        for x in self.aux_dict.values():
+            x.storage.waits_for = None
         key, change, numbers, names = update or ("both", None, (), {})
         kept = [n for n in self._wanted if self._keeps or n not in names.values()]
         for name in self._wanted if self._back else ():
             waits = None if name in kept else tape.Waiting(self._refuse)
             self.grad_dict[name].storage.waits_for = waits
-        with outside(), training_mode(True):
+        with training_mode(True):
             step = partial(self._both, change, names, kept)
-            results = self._program((key, self._keeps), step)(*numbers)
+            results = self._call((key, self._keeps), step, *numbers)
         self._staged = self._give(results)
         if self._back:
             self._hand_out(kept, self._staged)
@@ -200,10 +204,10 @@ class Executor:
         heads = list(out_grads) if isinstance(out_grads, (list, tuple)) else [out_grads]
         heads = [None] * len(self._types) if out_grads is None else heads
         pairs = zip(heads, self._types, strict=True)
-        given = [_full(t, 1) if g is None else plain(g.read()) for g, t in pairs]
+        given = [full(t, 1) if g is None else plain(g.read()) for g, t in pairs]
         after, stream.position.value = stream.position.value, self._start
-        with outside(), training_mode(True):
-            results: Sequence[Any] = self._program("heads", self._from_heads)(*given)
+        with training_mode(True):
+            results: Sequence[Any] = self._call("heads", self._from_heads, *given)
         stream.position.value = after
         return results
 
@@ -229,14 +233,19 @@ class Executor:
             self._run_step((key, change, numbers, dict(rows)))
             return
         grads = [plain(self.grad_dict[n].read()) for _, n in rows]
-        alone = self._program(("update", key), partial(_change_all, change, [i for i, _ in rows]))
-        with outside():
-            alone(tuple(grads), *numbers)
+        alone = partial(_change_all, change, [i for i, _ in rows])
+        self._call(("update", key), alone, tuple(grads), *numbers)
 
-    def _program(self, key: Any, function: Callable[..., Any]) -> Any:
+    def _call(self, key: Any, function: Callable[..., Any], *args: Any) -> Any:
+        """Call a function as a program, which is made for the first call."""
         if key not in self._programs:
-            self._programs[key] = compiled(function, **options)
-        return self._programs[key]
+            shared = {"arena": self._memory[0]} if self._memory else {}
+            self._programs[key] = compiled(function, **options, **shared)
+        with outside():
+            results = self._programs[key](*args)
+        if not self._memory:
+            self._memory.append(self._programs[key].programs[0].arena)
+        return results
 
     def _run(self, assign: bool = True) -> tuple[list[Any], dict[str, Any]]:
         """The outputs, and the arguments as the ops read them."""
@@ -300,14 +309,6 @@ class Executor:
                 elif not allow_extra_params:
                     raise unknown("the executor", name, own)
 
-    def reshape(
-        self, partial_shaping: bool = False, allow_up_sizing: bool = False, **shapes: Any
-    ) -> Executor:
-        """An executor for other shapes, whose arrays of the same shapes are these."""
-        dtypes = {k: x.dtype for k, x in self.arg_dict.items()}
-        how: Arrays = {"grad_req": self._reqs, "type_dict": dtypes, "shared_exec": self}
-        return simple_bind(self._symbol, self._ctx, **how, **shapes)
-
     def debug_str(self) -> str:
         """The symbol, and the plan of each program."""
         programs = [p.explain() for f in self._programs.values() for p in f.programs]
@@ -344,98 +345,6 @@ def _change_all(change: Any, indices: Sequence[Any], grads: Sequence[Any], *numb
     change({i: NDArray(g) for i, g in zip(indices, grads, strict=True)}, *numbers)
 
 
-def bind(
-    symbol: Symbol, ctx: Any = None, args: Any = None, args_grad: Any = None,
-    grad_req: Any = "write", aux_states: Any = None, group2ctx: Any = None, shared_exec: Any = None,
-) -> Executor:  # fmt: skip
-    """An executor on arrays of the caller's: lists in the order of the arguments, or dicts.
-
-    Raises:
-        MXNetError: an argument has no array, or `grad_req` is none of "write", "add", "null".
-    """
-    names, aux_names = symbol.list_arguments(), symbol.list_auxiliary_states()
-    arguments = _by_name("args", names, args or {})
-    aux = _by_name("aux_states", aux_names, aux_states or {})
-    for what, wanted, there in (("args", names, arguments), ("aux_states", aux_names, aux)):
-        missing = [n for n in wanted if there.get(n) is None]
-        if missing:
-            raise MXNetError(f"bind: {what} has no array for {', '.join(missing)}")
-    grads = _by_name("args_grad", names, args_grad or {})
-    reqs = {n: r if n in grads else "null" for n, r in _requests(names, grad_req).items()}
-    return Executor(
-        symbol, ctx, {n: arguments[n] for n in names}, grads, reqs, {n: aux[n] for n in aux_names}
-    )
-
-
-def simple_bind(
-    symbol: Symbol, ctx: Any = None, grad_req: Any = "write",
-    type_dict: Optional[Mapping[str, Any]] = None, group2ctx: Any = None,
-    shared_arg_names: Any = None, shared_exec: Optional[Executor] = None, shared_buffer: Any = None,
-    **shapes: Any,
-) -> Executor:  # fmt: skip
-    """An executor on new arrays, whose shapes follow from those that are given by name.
-
-    Args:
-        symbol: what is computed.
-        ctx: the device; `cpu()` by default.
-        grad_req: "write", "add" or "null", for all arguments, or a list or dict of these.
-        type_dict: dtypes by name.
-        group2ctx: devices by group; all compute in host memory.
-        shared_arg_names: as `shared_exec` says.
-        shared_exec: an executor whose arrays are taken where name and type agree.
-        shared_buffer: as `shared_exec` says.
-        shapes: by name.
-
-    Raises:
-        MXNetError: the shape of an argument does not follow from those that are given.
-    """
-    inferred = Inferred(symbol, {k: tuple(v) for k, v in shapes.items()}, type_dict)
-    arguments, states = symbol.variables()
-    missing = inferred.missing()
-    if missing:
-        given = ", ".join(f"{k}={tuple(v)}" for k, v in shapes.items())
-        example = ", ".join(f"{n}=(...)" for n in missing[:3])
-        raise MXNetError(
-            f"simple_bind({given}): the shapes of {', '.join(missing)} do not follow; give them, "
-            f"as in simple_bind({example})"
-        )
-    reqs = _requests([n.name for n in arguments], grad_req)
-    old: list[Arrays] = [getattr(shared_exec, d, {}) for d in ("arg_dict", "grad_dict", "aux_dict")]
-    make = partial(_array, inferred, ctx or current_context())
-    args = {n.name: make(n, old[0]) for n in arguments}
-    wanted = [n for n in arguments if reqs[n.name] != "null" and args[n.name].type.dtype in FLOATS]
-    grads = {n.name: make(n, old[1]) for n in wanted}
-    reqs = {n: r if n in grads else "null" for n, r in reqs.items()}
-    return Executor(symbol, ctx, args, grads, reqs, {n.name: make(n, old[2]) for n in states})
-
-
-def _array(inferred: Inferred, ctx: Any, node: Node, old: Mapping[str, Any]) -> Any:
-    """The array of this name in `old` if it is of the type; else zeros."""
-    type, known = _known(inferred.type((node, 0)), node.name), old.get(node.name)
-    return known if known is not None and known.type == type else NDArray(_full(type), ctx)
-
-
-def _requests(names: Sequence[str], grad_req: Any) -> dict[str, str]:
-    if isinstance(grad_req, str):
-        reqs = dict.fromkeys(names, grad_req)
-    elif isinstance(grad_req, Mapping):
-        reqs = {n: grad_req.get(n, "null") for n in names}
-    else:
-        reqs = dict(zip(names, grad_req, strict=True))
-    for name, req in reqs.items():
-        if req not in ("write", "add", "null"):
-            raise MXNetError(f"grad_req of {name} is {req!r}; it is write, add or null")
-    return reqs
-
-
-def _by_name(what: str, names: Sequence[str], arrays: Any) -> Arrays:
-    if isinstance(arrays, Mapping):
-        return {k: v for k, v in arrays.items() if v is not None}
-    if len(arrays) != len(names):
-        raise MXNetError(f"bind: {what} has {len(arrays)} arrays for {', '.join(names)}")
-    return {k: v for k, v in zip(names, arrays, strict=True) if v is not None}
-
-
 def _cell(array: Any, name: str) -> Cell:
     """The cell of an array; of a view one that gets its value before each run."""
     if array._base is None:
@@ -443,20 +352,17 @@ def _cell(array: Any, name: str) -> Cell:
     return Cell(plain(array.read()), name=name)
 
 
-def _full(type: TensorType, value: int = 0) -> Any:
+def full(type: TensorType, value: int = 0) -> Any:
+    """An array of this type, all of whose elements are `value`."""
     return asarray(np.full(type.dims, value, numpy_dtype(type.dtype)))
 
 
-def _known(type: Optional[TensorType], name: str) -> TensorType:
+def known_type(type: Optional[TensorType], name: str) -> TensorType:
+    """The type, refused if it is not known.
+
+    Raises:
+        MXNetError: it is not; `name` is in the message.
+    """
     if type is None:
         raise MXNetError(f"the shape of {name} does not follow from those of the arguments")
     return type
-
-
-def _eval(self: Symbol, ctx: Any = None, **arrays: Any) -> list[Any]:
-    return list(bind(self, ctx, arrays, grad_req="null").forward())
-
-
-Symbol.bind, Symbol.simple_bind, Symbol.eval = bind, simple_bind, _eval
-
-__all__ = ["Array", "Executor", "bind", "simple_bind"]

@@ -12,7 +12,7 @@ from byparts_frontend_mxnet.checkpoint import (
     load_checkpoint as load_checkpoint,
     save_checkpoint as save_checkpoint,
 )
-from byparts_frontend_mxnet.module import Module
+from byparts_frontend_mxnet.module import BucketingModule, Module
 
 Arrays = dict[str, Any]
 
@@ -21,13 +21,14 @@ class FeedForward:
     """A network that is trained by `fit` and asked by `predict`; `mod.Module` is the newer one.
 
     Args:
-        symbol: the network, whose label is the argument that ends with "label".
+        symbol: the network, whose label is the argument that ends with "label"; or a function
+            that gives one for the key of a bucket.
         numpy_batch_size: of arrays that are given for data.
         options: of the optimizer, as `learning_rate`; the others are those of `Module.fit`.
     """
 
     def __init__(
-        self, symbol: sym.Symbol, ctx: Any = None, num_epoch: Optional[int] = None,
+        self, symbol: Any, ctx: Any = None, num_epoch: Optional[int] = None,
         epoch_size: Optional[int] = None, optimizer: Any = "sgd", initializer: Any = None,
         numpy_batch_size: int = 128, arg_params: Optional[Arrays] = None,
         aux_params: Optional[Arrays] = None, allow_extra_params: bool = False, begin_epoch: int = 0,
@@ -42,7 +43,11 @@ class FeedForward:
     def _module(self, data: Any) -> Any:
         names = [d[0] for d in data.provide_data]
         given = [d[0] for d in data.provide_label or ()]
-        return Module(self.symbol, names, given or self._labels(), context=self.ctx)
+        if isinstance(self.symbol, sym.Symbol):
+            return Module(self.symbol, names, given or self._labels(), context=self.ctx)
+        generate: Any = self.symbol  # a symbol for each bucket
+        how = {"default_bucket_key": data.default_bucket_key, "context": self.ctx}
+        return BucketingModule(lambda key: (generate(key), names, given), **how)
 
     def _labels(self) -> list[str]:
         return [n for n in self.symbol.list_arguments() if n.endswith("label")]
@@ -109,7 +114,7 @@ class FeedForward:
         return FeedForward(symbol, ctx, **how)
 
     @staticmethod
-    def create(symbol: sym.Symbol, X: Any, y: Any = None, **keywords: Any) -> FeedForward:  # noqa: N803
+    def create(symbol: Any, X: Any, y: Any = None, **keywords: Any) -> FeedForward:  # noqa: N803
         """A network that has been trained; keywords of the class, and those of `fit`."""
         fits = ("eval_data", "eval_metric", "epoch_end_callback", "batch_end_callback", "kvstore")
         own = {k: v for k, v in keywords.items() if k not in fits}

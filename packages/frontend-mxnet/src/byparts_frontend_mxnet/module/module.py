@@ -8,9 +8,10 @@ from types import SimpleNamespace
 from typing import Any, Optional
 
 from byparts_frontend_mxnet import initializer as init, kvstore as kv, nd, optimizer as opt
+from byparts_frontend_mxnet.binding import simple_bind
 from byparts_frontend_mxnet.checkpoint import load_checkpoint, save_checkpoint
 from byparts_frontend_mxnet.errors import MXNetError, unknown
-from byparts_frontend_mxnet.executor import Executor, simple_bind
+from byparts_frontend_mxnet.executor import Executor
 from byparts_frontend_mxnet.io import DataDesc
 from byparts_frontend_mxnet.module.base import BaseModule
 

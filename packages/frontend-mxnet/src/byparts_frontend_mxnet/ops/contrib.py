@@ -78,4 +78,20 @@ def adam_update(
     return weight - m / (ops.sqrt(v) + epsilon) * lr, m, v
 
 
+@op("Crop")
+def crop(
+    *args: Any,
+    num_args: int = 1,
+    offset: Any = (0, 0),
+    h_w: Any = (0, 0),
+    center_crop: bool = False,
+) -> Any:  # fmt: skip
+    """A window of the first image [n, c, h, w]: of the size of the second one, or `h_w`."""
+    x, extents = args[0], args[0].type.dims[2:]
+    sizes = args[1].type.dims[2:] if len(args) > 1 else h_w
+    middle = [(n - m) // 2 for n, m in zip(extents, sizes, strict=True)]
+    (i, j), (h, w) = middle if center_crop else offset, sizes
+    return x[:, :, i : i + h, j : j + w]
+
+
 table["choose_element_0index"], table["slice_channel"] = table["pick"], table["SliceChannel"]

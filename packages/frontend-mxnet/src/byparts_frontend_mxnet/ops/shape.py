@@ -61,7 +61,7 @@ def _clipped(indices: Any, size: int) -> Any:
 op_table(
     {
         "Reshape reshape": lambda data, *, shape=(), reverse=False, target_shape=(): ops.reshape(
-            data, reshaped(data.type.dims, shape or target_shape, reverse)
+            data, reshaped(data.type.dims, shape or [n or -1 for n in target_shape], reverse)
         ),
         "Flatten flatten": lambda data: ops.reshape(data, reshaped(data.type.dims, (0, -1))),
         "reshape_like": lambda lhs, rhs: ops.reshape(lhs, rhs.type.dims),

@@ -31,6 +31,7 @@ class Reader(Graph):
         self.rnn = self.get_operation(self.layer, sizes)
         self.affine = self.get_operation("Affine", [hidden_size, vocab_size], "Affine")
         self.softmaxLoss = self.get_operation("SoftmaxLoss")
+        self.affines, self.softmaxLosses = [self.affine] * 100, [self.softmaxLoss] * 100
 
     def read(self, word_lst: Any) -> list[Tensor]:
         """The states after each word."""

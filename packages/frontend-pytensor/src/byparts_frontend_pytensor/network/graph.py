@@ -90,7 +90,7 @@ class Graph:
     def clear(self) -> None:
         """Empty the tape."""
         for use in self.forward_ops:
-            use.op.last, use.op.waiting = None, ()
+            use.op._last_use, use.op._waiting = None, ()
         self.forward_ops = []
 
     def backward(self) -> None:

@@ -47,7 +47,7 @@ class Native(Function):
         *inputs, target = tensors if self.is_loss else [*tensors, None]
         count = len(inputs) - len(self.parameters)
         kept = dict(zip(self.parameters, inputs[count:], strict=True))
-        operation.__dict__.update(kept, graph=graph, last=None, waiting=(), inside=False)
+        operation.__dict__.update(kept, graph=graph, _last_use=None, _waiting=(), _inside=False)
         present = iter(inputs[:count])
         given: Any = inputs[0]
         if self.inputs is not None:
@@ -81,7 +81,7 @@ def run_native(operation: Any, tensors: Any, target: Any = None) -> Any:
     several = isinstance(tensors, (list, tuple))
     inputs = tuple([t is not None for t in tensors]) if several else None
     key = (inputs, tuple(kept), target is not None)
-    natives = operation.__dict__.setdefault("natives", {})
+    natives = operation.__dict__.setdefault("_natives", {})
     if key not in natives:  # one for all uses, so that an op that was met before is known
         natives[key] = type(type(operation).__name__, (Native,), {})(
             operation=operation, inputs=inputs, parameters=tuple(kept), is_loss=target is not None

@@ -46,11 +46,12 @@ class Operation:
     # Whether it computes with any array module (`self.xp`), so that a recorded graph has the ops
     # that it is made of.  False: NumPy alone, and a recorded graph has it as one op.
     any_array: ClassVar[bool] = False
+    is_loss: ClassVar[bool] = False  # whether it has a method `loss`
     input_tensors: Any = None
     output_tensor: Any = None
-    last: Use | None = None  # use in this pass
-    waiting: Any = ()  # uses of a loss that have no target yet
-    inside = False  # one of its methods, so that a call of another is one by `super()`
+    _last_use: Use | None = None  # in this pass
+    _waiting: Any = ()  # uses of a loss that have no target yet
+    _inside = False  # one of its methods, so that a call of another is one by `super()`
 
     def __init__(
         self, name: str = "", arguments: Any = None, graph: Any = None, *, argument: Any = None
@@ -61,6 +62,7 @@ class Operation:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         own, ours = cls.__dict__, cls.__module__.startswith(_PACKAGE)
+        cls.is_loss = hasattr(cls, "loss")
         if "forward" in own and "any_array" not in own and not ours:
             cls.any_array = _is_empty(own.get("backward"))  # it is made of other operations
         for name, wrap in (("forward", _forward), ("backward", _backward), ("loss", _loss)):
@@ -110,12 +112,12 @@ class Use:
     __slots__ = ("has_target", "op", "state")
 
     def __init__(self, op: Operation) -> None:
-        self.op, self.has_target = op, not hasattr(type(op), "loss")
+        self.op, self.has_target = op, not op.is_loss
         self.state: dict[str, Any] | None = None
-        op.last = self
+        op._last_use = self
         if not self.has_target:
-            op.waiting = op.waiting or deque()
-            op.waiting.append(self)
+            op._waiting = op._waiting or deque()
+            op._waiting.append(self)
 
     @property
     def name(self) -> str:
@@ -142,26 +144,26 @@ class Use:
         self.run(type(self.op).backward)
 
 
-def _inside(method: Callable[..., Any], self: Any, *inputs: Any) -> Any:
-    self.inside = True
+def _within(method: Callable[..., Any], self: Any, *inputs: Any) -> Any:
+    self._inside = True
     try:
         return method(self, *inputs)
     finally:
-        self.inside = False
+        self._inside = False
 
 
 def _forward(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def forward(self: Any, input_tensors: Any, *options: Any) -> Any:
-        if self.inside:
+        if self._inside:
             return method(self, input_tensors, *options)
         recorded = not self.any_array and (self.graph is None or self.graph.recording)
         if recorded and is_traced(input_tensors):
             self.output_tensor = run_native(self, input_tensors)
             return self.output_tensor
-        if self.last is not None and self.last.state is None:
-            self.last.state = self.__dict__.copy()
-        return _inside(method, self, input_tensors, *options)
+        if self._last_use is not None and self._last_use.state is None:
+            self._last_use.state = self.__dict__.copy()
+        return _within(method, self, input_tensors, *options)
 
     return forward
 
@@ -179,17 +181,17 @@ def _backward(method: Callable[..., Any]) -> Callable[..., Any]:
 def _loss(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def loss(self: Any, target: Any) -> Any:
-        if self.inside:
+        if self._inside:
             return method(self, target)
         if self.input_tensors is None:
             raise GraphError(f"{self.name}: loss before forward; call forward(inputs) first")
         if not self.any_array and is_traced(self.input_tensors):
             return run_native(self, self.input_tensors, target)
-        if not (self.waiting and (self.graph.train_state or self.graph.recording)):
-            return _inside(method, self, target)
-        use = self.waiting.popleft()  # targets come in the order of forwards
+        if not (self._waiting and (self.graph.train_state or self.graph.recording)):
+            return _within(method, self, target)
+        use = self._waiting.popleft()  # targets come in the order of forwards
         use.has_target = True
-        return use.run(partial(_inside, method), target)
+        return use.run(partial(_within, method), target)
 
     return loss
 

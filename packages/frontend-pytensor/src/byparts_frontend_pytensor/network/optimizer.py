@@ -5,13 +5,9 @@ from __future__ import annotations
 import logging as logging
 from typing import Any
 
-import numpy as np
-
 from byparts_frontend_pytensor.network.parameter import *  # noqa: F403
 from byparts_frontend_pytensor.network.parameter import Parameter
 from byparts_graph_ir import ArgumentError
-
-_BLOCK = 1 << 15  # elements changed at a time: what is multiplied stays in a cache
 
 
 class Optimizer:
@@ -45,11 +41,8 @@ class SGD(Optimizer):
     """Stochastic gradient descent: value -= lr * gradient."""
 
     def change(self, tensor: Any) -> None:
-        value, grad = tensor.value, tensor.grad
-        if isinstance(value, np.ndarray) and value.size > _BLOCK:
-            rows = max(1, _BLOCK * len(value) // value.size)
-            for start in range(0, len(value), rows):
-                value[start : start + rows] -= self.lr * grad[start : start + rows]
-        else:
-            value -= self.lr * grad
-            tensor.value = value
+        if tensor.late is not None and tensor.late.subtract(tensor, self.lr):
+            return
+        value = tensor.value
+        value -= self.lr * tensor.grad
+        tensor.value = value

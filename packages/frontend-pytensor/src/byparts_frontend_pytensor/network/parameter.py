@@ -60,6 +60,7 @@ class Parameter:
         table = self.get_tensor(name, shape, Table)
         if type(table) is Tensor:  # of a file
             table = self.tensor_dict[name] = Table(table.value, name, None, table.trainable)
+            table.move(self)
         self.embeddings[name] = table.rows
         return self.embeddings[name]
 
@@ -97,10 +98,11 @@ class Table(Tensor):
     @property
     def grad(self) -> Any:
         """The gradient of the whole matrix."""
-        rows, self.used = {row.at.start: row for row in self.used}.values(), []
+        rows = {row.at.start: row for row in self.used if row.own is not None}.values()
+        self.used = []
         _ = Tensor.grad.fget(self)  # type: ignore[attr-defined]  # zeros, if there is none
         for row in rows:
-            row.own, own = None, row.own
+            own, row.own = row.own, None
             row.add_grad(own)
         return self._grad
 
@@ -144,7 +146,8 @@ class Row(Tensor):
     def _grad(self, new: Any) -> None:
         if self.table._grad is None:
             self.own = new
-            self.table.used.append(self)
+            if new is not None:
+                self.table.used.append(self)
         else:
             zero = self._value * 0 if new is None else new
             self.table._grad = _set(self.table._grad, self.at, zero)

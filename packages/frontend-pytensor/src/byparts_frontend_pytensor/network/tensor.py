@@ -6,7 +6,6 @@ names.  The gradient is made when it is first read or added to, so that clearing
 
 from __future__ import annotations
 
-from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,6 @@ class Tensor:
 
     _value: Any
     late: Any = None  # products in which the tensor may take part: `Late`
-    spare: Any = None  # memory for the next gradient, where that is large
     xp: Any = np  # the array module of the value
 
     def __init__(
@@ -75,7 +73,10 @@ class Tensor:
     @property
     def grad(self) -> Any:
         """The gradient: an array of the shape and dtype of the value."""
-        if not self.has_grad:
+        if self.late is not None:
+            self.late.before(self)
+            self.late.weigh(self)
+        if self._grad is None:
             self._grad = self.xp.zeros_like(self._value)
         return self._grad
 
@@ -89,6 +90,7 @@ class Tensor:
         """Whether anything was added to the gradient since it was cleared."""
         if self.late is not None:
             self.late.before(self)
+            return self._grad is not None or id(self) in self.late.weights
         return self._grad is not None
 
     def add_grad(self, more: Any) -> None:
@@ -114,8 +116,7 @@ class Tensor:
         """Set the gradient to zero."""
         if self.late is not None:
             self.late.before(self)
-        if self.late is not None and getrefcount(self._grad) == 2:  # nobody else has it
-            self.spare = self._grad
+            self.late.weights.pop(id(self), None)
         self._grad = None
 
     def move(self, parameter: Any) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from byparts_frontend_pytensor.network import functions
 from byparts_frontend_pytensor.network.operation import *  # noqa: F403
 from byparts_frontend_pytensor.network.tensor import Tensor, whole
@@ -35,9 +37,10 @@ class Embedding(Formula):
         self.register(input_tensors)
         (ids,) = input_tensors if isinstance(input_tensors, (list, tuple)) else [input_tensors]
         numbers = whole(ids, self.name)
-        if isinstance(numbers, Value):
+        if self.graph.recording and isinstance(numbers, Value):
             table = self.embedding_tensors[0].table.value
             return Tensor.of(self.xp.take(table, numbers, axis=0), self.xp)
+        numbers = np.asarray(numbers).tolist()
         for number in numbers:
             if not 0 <= number < self.vocab_size:
                 known = f"there are words 0 to {self.vocab_size - 1}"

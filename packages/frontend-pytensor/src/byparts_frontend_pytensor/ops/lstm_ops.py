@@ -62,3 +62,6 @@ class LSTM(RNN):
     """The hidden states of an `LSTMCell` for a list of inputs."""
 
     cell = LSTMCell
+    hidden_states = property(lambda self: self.state_tensors)
+    last_hidden = property(lambda self: self.last_states[0])
+    last_cell = property(lambda self: self.last_states[1])

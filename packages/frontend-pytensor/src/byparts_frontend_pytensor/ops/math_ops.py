@@ -103,7 +103,10 @@ class Affine(Formula):
         return [*map(len, shapes)] == [2] and shapes[0][1] == self.W._value.shape[0]
 
     def compute(self, *values: Any) -> Any:
-        return values[0] @ values[1] + (values[2] if self.b is not None else 0.0)
+        y = values[0] @ values[1]
+        if self.b is not None:
+            y += values[2]
+        return y
 
     def gradients(self, dy: Any, y: Any, *values: Any) -> Any:
         grads = [dy @ values[1].T, values[0].T @ dy, functions.total(dy, self.xp, 0)]
@@ -121,7 +124,10 @@ class Affine(Formula):
             super().backward()
         elif self.output_tensor.has_grad:
             x, dy = self.tensors[0], self.output_tensor.grad
-            self.graph.late.gradients(self.W, x.value, dy, x, self.b)
+            self.graph.late.gradient(self.W, x.value, dy)
+            self.graph.late.input(self.W, x, dy)
+            if self.b is not None:
+                self.b.add_grad(dy.sum(0))
 
     def _is_late(self) -> bool:
         """Whether the weight is so large that its products are better computed together."""

@@ -38,6 +38,7 @@ class RNN(Formula):
     """The states of a cell for a list of inputs, of which `max_num_steps` are read."""
 
     cell: ClassVar[Any] = RNNCell
+    num_steps = 0
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -52,7 +53,8 @@ class RNN(Formula):
             after = cell.forward([*last, x])
             last = after if isinstance(after, tuple) else (after,)
             self.state_tensors.append(last[0])
-        self.last_state, self.num_steps = last[0], len(self.state_tensors)
+        self.last_states, self.num_steps = last, len(self.state_tensors)
+        self.last_state = last[0]
         return self.state_tensors
 
     def backward(self) -> None:

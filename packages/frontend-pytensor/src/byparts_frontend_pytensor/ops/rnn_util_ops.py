@@ -49,14 +49,14 @@ class RNNAffine(Formula):
 
     def spread(self, h: Tensor, x: Tensor, dy: Any) -> None:
         """Add to the gradients of h, x and the parameters, for the gradient of the sum."""
-        for tensor, weight, bias in ((h, self.U, None), (x, self.W, self.b)):
-            tensor.add_grad(dy @ weight._value.T)
+        if self.b is not None:
+            self.b.add_grad(functions.total(dy, self.xp, 0))
+        for tensor, weight in ((h, self.U), (x, self.W)):
+            tensor.add_grad(dy @ weight.value.T)
             if self.xp is np:  # those of all steps are computed together
-                self.graph.late.gradients(weight, tensor.value, dy, None, bias)
+                self.graph.late.gradient(weight, tensor.value, dy)
             else:
                 weight.add_grad(tensor.value.T @ dy)
-                if bias is not None:
-                    bias.add_grad(functions.total(dy, self.xp, 0))
 
 
 class Cell(Formula):
