@@ -103,7 +103,7 @@ class Block:
         found = ParameterDict(self._params.prefix)
         pattern = re.compile(select or "")
         own = {p.name: p for p in (*self._params.values(), *self._reg_params.values())}
-        found._params.update({n: p for n, p in own.items() if pattern.match(n)})
+        found.update({n: p for n, p in own.items() if pattern.match(n)})
         for child in self._children:
             found.update(child.collect_params(select))
         return found

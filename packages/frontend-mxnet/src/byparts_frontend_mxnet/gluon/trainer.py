@@ -33,7 +33,11 @@ class Trainer:
             if not isinstance(p, Parameter):
                 raise MXNetError(f"Trainer: {p!r:.60} is no Parameter; give net.collect_params()")
         self._params = rows
-        named = dict(enumerate(rows))
+        self._init_optimizer(optimizer, optimizer_params)
+
+    def _init_optimizer(self, optimizer: Any, optimizer_params: Any) -> None:
+        """Begin with another optimizer; programs of 2017 do so to change the rate."""
+        named = dict(enumerate(self._params))
         if isinstance(optimizer, Optimizer):
             if optimizer_params:
                 raise MXNetError("Trainer: optimizer_params beside an optimizer; give it these")
@@ -118,7 +122,7 @@ class Trainer:
                 opt.change(ws, [gradient(w) for w in ws], states, rate, rescale, wd)
 
         more = () if is_constant else [np.asarray(x, np.float32) for x in numbers]
-        return (self, plan, tuple(numbers) if is_constant else None), change, more
+        return (self, opt, plan, tuple(numbers) if is_constant else None), change, more
 
     def _update_each(self, rows: Any) -> None:
         """Add the gradients of all devices, and update each copy."""
