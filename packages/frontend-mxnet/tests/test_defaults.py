@@ -6,13 +6,14 @@ import pytest
 import byparts_opset as ops
 from byparts_frontend_mxnet import defaults
 from byparts_graph_ir import Graph, Input, TensorType
+from byparts_runtime.building.discover import find_backends
 
 
 def test_programs_take_backends_of_the_host_where_the_best_one_is_elsewhere(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Beside a GPU "auto" means its memory, and arrays are in that of the host."""
-    real = defaults.find_backends
+    real = find_backends
     far: Any = (SimpleNamespace(space=SimpleNamespace(name="cuda:0")),)
     monkeypatch.setattr(defaults, "find_backends", lambda b: far if b == "auto" else real(b))
     backends = defaults.usual_backends()
