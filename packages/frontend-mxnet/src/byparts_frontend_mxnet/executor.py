@@ -337,7 +337,8 @@ def _planned(updater: Any, rows: Sequence[tuple[Any, Any]]) -> tuple[Any, Any, l
             own = [weights[i] for i in group], [grads[i] for i in group]
             optimizer.change(*own, states, rate, rescale, wd)
 
-    numbers = [np.float32(x) for x in (*[rate for rate, _ in groups], optimizer.rescale_grad)]
+    rates = [rate for rate, _ in groups]
+    numbers = [np.asarray(x, np.float32) for x in (*rates, optimizer.rescale_grad)]
     return (id(updater), plan), change, numbers
 
 
