@@ -24,7 +24,7 @@ from byparts_eager.trace import Frame
 from byparts_frontend_mxnet.context import options
 from byparts_frontend_mxnet.errors import MXNetError
 from byparts_frontend_mxnet.nd.array import NDArray, marked
-from byparts_frontend_mxnet.nd.storage import Storage, outside, plain
+from byparts_frontend_mxnet.nd.storage import Storage, outside, owners, plain
 from byparts_frontend_mxnet.stream import stream
 from byparts_graph_ir import Value, producers
 
@@ -62,7 +62,8 @@ class Tape:
         self.variables: dict[NDArray, Any] = {}
         self.backwards: list[tuple[Any, Any]] = []
         self.reached: dict[NDArray, Any] = {}
-        self.grows, self._writes = True, False
+        self.grows = True
+        self._written: list[Storage] = []
         self._places: dict[int, tuple[Any, ...]] = {}
         self._kept: list[Any] = []  # storages whose ids are keys
         _open.append(self)
@@ -74,13 +75,15 @@ class Tape:
         variables = [*variables, *[x for x in inputs if x.grad_req != "null"]]
         for v in variables:
             self.variables.setdefault(v, self.place(v))
-        types, single, writes = _output_types(key, function, [x.type for x in inputs])
+        types, single, written = _output_types(key, function, [x.type for x in inputs])
         context = inputs[0].context
         outputs = [NDArray(Storage(None, t), context) for t in types]
         for j, y in enumerate(outputs):
             y.storage.waits_for = self
             self._places[id(y.storage)] = ("call", len(self.calls), j)
-        self._writes |= writes
+        for cell in written:  # running means: whoever reads them runs this tape
+            owners[cell].waits_for = self
+            self._written.append(owners[cell])
         stored = [ref(y.storage) for y in outputs]
         self.calls.append((key, function, references, stored, variables))
         return outputs[0] if single else outputs
@@ -140,7 +143,7 @@ class Tape:
         self.grows = False
         if not self.backwards:
             stored = [r() for _, _, _, outputs, _ in self.calls for r in outputs]
-            if self._writes:
+            if self._written:
                 self.run()
             elif all(storage is None for storage in stored):
                 _open.remove(self)
@@ -148,6 +151,8 @@ class Tape:
     def run(self, update: Optional[Update] = None) -> None:
         """Run what waits; with `update`, change the weights in the same program."""
         _open.remove(self) if self in _open else None
+        for state_storage in self._written:
+            state_storage.waits_for = None
         if not self.backwards:
             self._run_recorded()
             return
@@ -334,7 +339,7 @@ def _listed(x: Any) -> list[Any]:
 
 
 def _output_types(key: Any, function: Function, types: Sequence[Any]) -> Any:
-    """The types of the outputs, whether it is one alone, whether states are written."""
+    """The types of the outputs, whether it is one alone, and the states that are written."""
     known = (key, tuple(types))
     if known not in _types:
         if len(_types) >= 16 * _MOST_PROGRAMS:
@@ -343,8 +348,8 @@ def _output_types(key: Any, function: Function, types: Sequence[Any]) -> Any:
             result = function(*[NDArray(frame.input(t)) for t in types])
             types = [y.type for y in _listed(result)]
             olds = {**frame.inputs, stream.position: frame.values.get(stream.position)}
-            writes = any(v is not olds.get(c) for c, v in frame.values.items())
-            _types[known] = types, not isinstance(result, (list, tuple)), writes
+            written = [c for c, v in frame.values.items() if v is not olds.get(c)]
+            _types[known] = types, not isinstance(result, (list, tuple)), written
     return _types[known]
 
 
