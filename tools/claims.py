@@ -160,12 +160,18 @@ def _backends() -> dict[str, int]:
 
     Generated kernels for GPUs are counted without one.
     """
-    os.environ.setdefault("BYPARTS_CUDA", "emulated")
     counts = {}
-    for name in sorted({"numpy", "native", "cuda"} & set(hub.names("backends"))):
-        backend = hub.backend(name)
-        counts[name] = sum(op in backend.kernels for op in OPS.values())
-        counts[f"{name} runs"] = sum(presence(backend, op) != NOWHERE for op in OPS.values())
+    before = os.environ.get("BYPARTS_CUDA")
+    os.environ["BYPARTS_CUDA"] = before or "emulated"
+    try:
+        for name in sorted({"numpy", "native", "cuda"} & set(hub.names("backends"))):
+            backend = hub.backend(name)
+            counts[name] = sum(op in backend.kernels for op in OPS.values())
+            counts[f"{name} runs"] = sum(presence(backend, op) != NOWHERE for op in OPS.values())
+    finally:
+        if before is None:  # a test that runs later may ask for the GPU there is
+            del os.environ["BYPARTS_CUDA"]
+            hub.forget("cuda")
     return counts
 
 
