@@ -21,7 +21,7 @@ from byparts_autodiff import gradients
 from byparts_eager import Array, compile as compiled, training, training_mode
 from byparts_eager.state import state
 from byparts_eager.trace import Frame
-from byparts_frontend_mxnet.context import options
+from byparts_frontend_mxnet.context import options, program_options
 from byparts_frontend_mxnet.errors import MXNetError
 from byparts_frontend_mxnet.nd.array import NDArray, marked
 from byparts_frontend_mxnet.nd.storage import Storage, outside, owners, plain
@@ -192,7 +192,7 @@ class Tape:
                 _programs.pop(next(iter(_programs)))
             functions = [(f, places, k[1]) for k, f, places, _, _ in self.calls]
             plan = _Plan(functions, ends, backs, weights, [p for _, p in by_argument], update)
-            program = _programs[key] = compiled(plan.run, **options)
+            program = _programs[key] = compiled(plan.run, **program_options())
         with outside():
             more = update[2] if update else ()
             results = program(tuple(self.arguments), tuple(more))
