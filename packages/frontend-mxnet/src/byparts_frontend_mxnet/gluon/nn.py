@@ -142,7 +142,7 @@ class BatchNorm(_OneOp):
             ("running_mean", running_mean_initializer, False),
             ("running_var", running_variance_initializer, False),
         ):
-            self._parameter(name, (in_channels,), init, grad_req="write" if trained else "null")
+            self._parameter(name, (in_channels,), init, differentiable=trained)
 
 
 class LayerNorm(_OneOp):

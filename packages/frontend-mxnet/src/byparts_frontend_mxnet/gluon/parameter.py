@@ -36,6 +36,7 @@ class Parameter:
         self.name, self.dtype, self.lr_mult, self.wd_mult = name, dtype, lr_mult, wd_mult
         self.shape = (shape,) if isinstance(shape, int) else shape
         self.init, self.allow_deferred_init = init, allow_deferred_init
+        self._differentiable = differentiable
         self._grad_req = grad_req if differentiable else "null"
         self._data: dict[Context, NDArray] = {}
         self._deferred: Any = None  # (initializer, devices) until the shape is known
@@ -50,7 +51,7 @@ class Parameter:
 
     @grad_req.setter
     def grad_req(self, req: str) -> None:
-        self._grad_req = req
+        self._grad_req = req if self._differentiable else "null"
         for x in self._data.values():
             self._attach(x)
 
