@@ -1,0 +1,56 @@
+"""Models from files, bytes or messages."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Union
+
+from google.protobuf.message import DecodeError
+from onnx import ModelProto
+
+from byparts_graph_ir import ArgumentError, FormatError
+
+Source = Union[str, "os.PathLike[str]", bytes, ModelProto]
+_MOST_BYTES = (1 << 31) - 1  # of a protobuf
+
+
+def load(source: Source) -> tuple[ModelProto, Path | None]:
+    """The model, and the path of its file if it has one.
+
+    Raises:
+        FormatError: no such file, or one that holds no model.
+        ArgumentError: it is none of these.
+    """
+    if isinstance(source, ModelProto):
+        return _checked(source, "the model"), None
+    if isinstance(source, bytes):
+        return _parsed(source, "the bytes"), None
+    if not isinstance(source, (str, os.PathLike)):
+        raise ArgumentError(
+            f"from_onnx takes a path, bytes or a ModelProto, got {type(source).__name__}"
+        )
+    path = Path(source)
+    if not path.is_file():
+        raise FormatError(f"there is no file {str(path)!r}")
+    size = path.stat().st_size
+    if size > _MOST_BYTES:
+        raise FormatError(f"{path.name} has {size} bytes; a model has less than 2 GiB, with its "
+                          "weights in a file beside it")  # fmt: skip
+    return _parsed(path.read_bytes(), path.name), path
+
+
+def _parsed(data: bytes, what: str) -> ModelProto:
+    model = ModelProto()
+    try:
+        model.ParseFromString(data)
+    except DecodeError as error:
+        raise FormatError(f"{what} holds no ONNX model: {error}") from None
+    return _checked(model, what)
+
+
+def _checked(model: ModelProto, what: str) -> ModelProto:
+    if not model.opset_import or not model.HasField("graph"):
+        lacks = "graph" if model.opset_import else "version of its operators (opset_import)"
+        raise FormatError(f"{what} holds no ONNX model: there is no {lacks}")
+    return model
