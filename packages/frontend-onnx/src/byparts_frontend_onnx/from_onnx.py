@@ -160,9 +160,7 @@ class _Interface:
             if isinstance(d, str) and d.isidentifier()
         }
         self.inputs = {
-            n: Input(
-                TensorType(dtype_of(kinds[n].elem_type), replaced(n, shape, numbers)), None, n
-            )
+            n: Input(TensorType(dtype_of(kinds[n].elem_type), replaced(n, shape, numbers)), None, n)
             for n, shape in shapes.items()
         }
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Union
 
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import ModelProto
 
 from byparts_graph_ir import ArgumentError, FormatError

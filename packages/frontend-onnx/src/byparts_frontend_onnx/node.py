@@ -12,7 +12,7 @@ from onnx import AttributeProto, NodeProto, defs, helper
 
 from byparts_frontend_onnx.errors import Undetermined, UnsupportedOp
 from byparts_frontend_onnx.sizes import Known, Size, Sizes
-from byparts_graph_ir import Dimension, Value
+from byparts_graph_ir import Dimension, Value, dimension_names
 from byparts_opset.dtypes import dtype_name
 
 if TYPE_CHECKING:
@@ -45,6 +45,10 @@ class OnnxNode:
         self.op = operator_of(proto)
         self.inputs = list(inputs)
         self.attributes = dict(resolved(proto, outer or {}))
+        if len(self.attributes) != len(proto.attribute) or any(
+            a.ref_attr_name for a in proto.attribute
+        ):
+            self.proto = with_attributes(proto, self.attributes)
         self._values: dict[str, Any] = {}
 
     @property
@@ -54,7 +58,7 @@ class OnnxNode:
         return f"{self.op} {name!r}" if name else self.op
 
     def get(self, name: str, default: Any = None) -> Any:
-        """An attribute: text as `str`, a list as it is; else its schema's default, else `default`."""
+        """An attribute, text as `str`; else its default in the schema, else `default`."""
         if name not in self._values:
             self._values[name] = self._attribute(name, default)
         return self._values[name]
@@ -93,8 +97,6 @@ class OnnxNode:
 
     def undetermined(self, what: str, *dims: Dimension) -> Undetermined:
         """The error where dimensions must be numbers."""
-        from byparts_graph_ir import dimension_names
-
         names = sorted({n for d in dims for n in dimension_names(d)})
         return Undetermined(f"{self.label}: {what}", sizes=names)
 
@@ -131,6 +133,18 @@ def resolved(
         elif a.ref_attr_name in outer:
             own.append((a.name, outer[a.ref_attr_name]))
     return own
+
+
+def with_attributes(proto: NodeProto, attributes: Mapping[str, AttributeProto]) -> NodeProto:
+    """A node with these attributes alone, which stand for nothing outside of it."""
+    made = NodeProto()
+    made.CopyFrom(proto)
+    del made.attribute[:]
+    for name, attribute in attributes.items():
+        copy = made.attribute.add()
+        copy.CopyFrom(attribute)
+        copy.name = name
+    return made
 
 
 def shape_of(x: Any) -> tuple[Dimension, ...]:

@@ -16,6 +16,7 @@ def sorted_nodes(nodes: Iterable[NodeProto], outside: set[str]) -> list[NodeProt
     """The nodes, each after those that it reads, else in the order of the file.  O(edges).
 
     Args:
+        nodes: of one graph.
         outside: names that are there before.
 
     Raises:

@@ -50,6 +50,8 @@ def dtype_of(element: int) -> str:
         raise UnsupportedOp(f"elements of type {_name(element)}, which byparts has not: "
                             f"it has {', '.join(THEIRS)}")  # fmt: skip
     return OURS[element]
+
+
 _MOST_DENSE = 1 << 24
 
 
@@ -94,8 +96,10 @@ class Tensors:
         flat = places if places.ndim == 1 else np.ravel_multi_index(
             tuple(places.T), tuple(sparse.dims), "clip") if places.size else places  # fmt: skip
         if size > _MOST_DENSE or (flat.size and not 0 <= flat.min() <= flat.max() < size):
-            raise FormatError(f"sparse tensor {sparse.values.name!r} of shape {list(sparse.dims)} "
-                              f"has more than {_MOST_DENSE} elements, or an index out of range")  # fmt: skip
+            raise FormatError(
+                f"sparse tensor {sparse.values.name!r} of shape {list(sparse.dims)} has more than "
+                f"{_MOST_DENSE} elements, or an index out of range"
+            )
         array = np.zeros(size, values.dtype)
         array[flat.reshape(-1)] = values
         return array.reshape(tuple(sparse.dims))

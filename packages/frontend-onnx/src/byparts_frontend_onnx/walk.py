@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto
 
+import byparts_opset as ops
 from byparts_frontend_onnx.errors import Undetermined, UnsupportedOp
 from byparts_frontend_onnx.node import Item, OnnxNode, operator_of
 from byparts_frontend_onnx.order import graphs_of, sorted_nodes
@@ -25,7 +26,6 @@ from byparts_frontend_onnx.rules import Rule, Rules
 from byparts_frontend_onnx.schema_functions import schema_function
 from byparts_frontend_onnx.sizes import Known, Sizes, as_value, computed, sizes_of
 from byparts_frontend_onnx.tensors import Tensors
-import byparts_opset as ops
 from byparts_graph_ir import (
     FormatError,
     Graph,
@@ -146,14 +146,14 @@ class Walk:
             if v.node.op.name in ("broadcast_to", "count_like"):
                 sizes |= {n for d in v.type.shape or () for n in dimension_names(d)}
         weights = [v for v in free if v in self.weights]
-        names = [v.name for v in free if v not in self.weights]
+        names = [v.name for v in free if v not in self.weights and isinstance(v, Input)]
         others = [v for v in free if v not in self.weights]
         return Graph.of([*weights, *others], values), names, sorted(sizes)
 
     def folded(self, results: Sequence[Item], read_bytes: int) -> list[Item]:
-        """Results computed now, where they are numbers and no more than a few times what is read."""
+        """Results computed now, where they are numbers and little larger than what is read."""
         values = [r for r in results if isinstance(r, Value)]
-        if not values or self._local is not None and any(v.node is None for v in values):
+        if not values or (self._local is not None and any(v.node is None for v in values)):
             return list(results)
         graph, inputs, sizes = self._sources(*values)
         allowed = max(_FOLD_BYTES, _FOLD_TIMES * read_bytes)
@@ -173,6 +173,8 @@ class Walk:
         """The outputs of a graph; `scope` is what it sees, and takes what it computes.
 
         Args:
+            graph: of the file.
+            scope: name -> item.
             keep: names whose initializers are not taken.
 
         Raises:
@@ -187,7 +189,9 @@ class Walk:
             self.node(proto, scope, self.versions, {})
         missing = [o.name for o in graph.output if o.name not in scope]
         if missing:
-            raise FormatError(f"graph {graph.name!r} computes no {missing[0]!r}, one of its outputs")
+            raise FormatError(
+                f"graph {graph.name!r} computes no {missing[0]!r}, one of its outputs"
+            )
         return [scope[o.name] for o in graph.output]
 
     def bind(self, scope: dict[str, Item], name: str, item: Item) -> None:
@@ -201,7 +205,11 @@ class Walk:
         array = self.tensors.array(tensor)
         if array.size <= SMALL:
             return array
-        key = (array.dtype.str, array.shape, blake2b(np.ascontiguousarray(array).view(np.uint8).data).digest())
+        key = (
+            array.dtype.str,
+            array.shape,
+            blake2b(np.ascontiguousarray(array).view(np.uint8).data).digest(),
+        )
         return self._arrays.setdefault(key, array)
 
     def node(
@@ -295,18 +303,16 @@ class Walk:
     def _moved(self, node: OnnxNode) -> list[Item] | None:
         """The elements of sizes where a rule puts their positions."""
         places = range(len(node.inputs)) if node.op == "Concat" else (0,)
-        data = [node.inputs[k] for k in places]
-        if not all(isinstance(i, (np.ndarray, Sizes)) for i in data):
-            return None
-        tables = [i.array if isinstance(i, Sizes) else i for i in data if i is not None]
+        data = [i for k in places if isinstance(i := node.inputs[k], (np.ndarray, Sizes))]
         dtypes = [i.dtype for i in data if isinstance(i, Sizes)]
+        if not dtypes or len(data) < len(places):
+            return None
+        tables = [i.array if isinstance(i, Sizes) else i for i in data]
         first = 0
         inputs = list(node.inputs)
         for k, table in zip(places, tables, strict=True):
             inputs[k] = np.arange(first, first + table.size, dtype=np.int64).reshape(table.shape)
             first += table.size
-        if not dtypes:
-            return None
         positions = OnnxNode(self, node.proto, node.version, inputs, node.scope)
         positions.attributes = node.attributes
         rule = self.rules.get(node.op)

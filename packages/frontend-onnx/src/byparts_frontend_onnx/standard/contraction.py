@@ -28,9 +28,7 @@ def product(a: Value, b: Value) -> Value:
 @rules.on("Gemm")
 def gemm(node: OnnxNode, a: Value, b: Value, c: Value | None = None) -> Value:
     """alpha * a @ b + beta * c."""
-    y = ops.matmul(
-        a, b, transpose_a=bool(node.get("transA")), transpose_b=bool(node.get("transB"))
-    )
+    y = ops.matmul(a, b, transpose_a=bool(node.get("transA")), transpose_b=bool(node.get("transB")))
     y = _times(y, node.get("alpha"))
     return y if c is None else y + _times(c, node.get("beta"))
 

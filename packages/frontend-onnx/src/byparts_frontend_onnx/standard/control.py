@@ -6,7 +6,7 @@ to be weights.  Smaller arrays and sizes are known inside, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ import byparts_opset as ops
 from byparts_frontend_onnx.node import Item, OnnxNode, axis_in, rank_of
 from byparts_frontend_onnx.order import captured
 from byparts_frontend_onnx.rules import rules
-from byparts_frontend_onnx.sizes import Sizes
 from byparts_graph_ir import ShapeError, Value
 
 _MOST_WRITTEN_OUT = 64  # rounds of a loop
@@ -135,7 +134,9 @@ def _written_out(
             return None
         if not condition.reshape(-1)[0]:
             break
-        condition, *outputs = _outputs_here(node, body, (np.asarray(i, np.int64), condition, *states))
+        condition, *outputs = _outputs_here(
+            node, body, (np.asarray(i, np.int64), condition, *states)
+        )
         states = outputs[:k]
         for row, item in zip(rows, outputs[k:], strict=True):
             row.append(item)
@@ -258,11 +259,3 @@ def _scan_of_batches(
         one = [ops.squeeze(ops.getitem(v, slice(b, b + 1)), 0) for v in values]
         made.append(list(_scanned(node, graph, one[:split], one[split:])))
     return tuple(ops.stack(list(rows), 0) for rows in zip(*made, strict=True))
-
-
-def known_inside(item: Item) -> bool:
-    """Whether an item is known in a body without being passed in."""
-    return isinstance(item, (np.ndarray, Sizes))
-
-
-_Scope = Mapping[str, Item]

@@ -44,11 +44,14 @@ def range_(node: OnnxNode, *inputs: Any) -> Any:
     """start, start + delta, ... below limit."""
     start, limit, delta = (node.known(i) for i in range(3))
     if not any(isinstance(k, Sizes) for k in (start, limit, delta)):
-        first, last, step = (k.item() for k in (start, limit, delta) if isinstance(k, np.ndarray))
+        numbers: Any = [np.asarray(k).item() for k in (start, limit, delta)]
+        first, last, step = numbers
         if step == 0 or (last - first) / step > _MOST:
             raise node.refuse(f"range({first}, {last}, {step})")
-        return np.arange(first, last, step, inputs[0].dtype)
-    (first_size,), (last_size,), (step_size,) = (ints(k) for k in (start, limit, delta) if k is not None)
+        return np.arange(first, last, step).astype(inputs[0].dtype)
+    (first_size,), (last_size,), (step_size,) = (
+        ints(k) for k in (start, limit, delta) if k is not None
+    )
     count = _count(node, first_size, last_size, step_size)
     steps = counted(count)
     steps = steps if step_size == 1 else steps * int(step_size)

@@ -152,7 +152,9 @@ def elu(node: OnnxNode, x: Value) -> Value:
 @rules.on("Selu")
 def selu(node: OnnxNode, x: Value) -> Value:
     """gamma * elu(x, alpha)."""
-    return node.get("gamma") * ops.where(x > 0.0, x, node.get("alpha") * ops.expm1(x))
+    low = ops.expm1(x) * node.get("alpha")
+    y: Value = ops.where(x > 0.0, x, low) * node.get("gamma")
+    return y
 
 
 @rules.on("Celu")

@@ -101,7 +101,10 @@ def from_front(node: OnnxNode, indices: Value, size: Dimension, place: int) -> V
     """Indices of an axis counted from the front, as i64.
 
     Args:
-        place: at which input of the node they stand, to look whether they are known.
+        node: which reads them.
+        indices: of any integer dtype.
+        size: of the axis.
+        place: the input of the node at which they stand, to look whether they are known.
     """
     known = node.inputs[place] if place < len(node.inputs) else None
     if isinstance(known, np.ndarray) and isinstance(size, int):
@@ -135,7 +138,9 @@ def _places(shape: tuple[int, ...], axis: int, indices: Value, within: tuple[int
     others = np.zeros(within, np.int64)
     for a, n in enumerate(within):
         if a != axis:
-            others += np.arange(n).reshape([-1 if i == a else 1 for i in range(len(within))]) * strides[a]
+            others += (
+                np.arange(n).reshape([-1 if i == a else 1 for i in range(len(within))]) * strides[a]
+            )
     return ops.constant(others) + indices * strides[axis]
 
 
@@ -158,9 +163,7 @@ def _scattered(node: OnnxNode, x: Value, places: Value, updates: Value) -> Value
     return _one_by_one(node, x, places, updates, reduction)
 
 
-def _one_by_one(
-    node: OnnxNode, x: Value, places: Value, updates: Value, reduction: str
-) -> Value:
+def _one_by_one(node: OnnxNode, x: Value, places: Value, updates: Value, reduction: str) -> Value:
     """Updates that multiply, or that keep the greater or the smaller, in their order."""
     join = {"mul": ops.mul, "max": ops.maximum, "min": ops.minimum}.get(reduction)
     if join is None:
@@ -226,9 +229,7 @@ def scatter_nd(node: OnnxNode, x: Value, indices: Value, updates: Value) -> Valu
 
 
 @rules.on("TensorScatter")
-def tensor_scatter(
-    node: OnnxNode, past: Value, update: Value, first: Value | None = None
-) -> Value:
+def tensor_scatter(node: OnnxNode, past: Value, update: Value, first: Value | None = None) -> Value:
     """A cache with an update written behind what each sample has."""
     dims = node.dims(past)
     axis = axis_in(node.get("axis"), len(dims))
@@ -316,7 +317,9 @@ def _padded(node: OnnxNode, x: Value, axis: int, low: Size, high: Size, fill: An
     return ops.pad(x, around, mode=mode)
 
 
-def _padded_by_names(node: OnnxNode, x: Value, axis: int, low: Size, high: Size, fill: Any) -> Value:
+def _padded_by_names(
+    node: OnnxNode, x: Value, axis: int, low: Size, high: Size, fill: Any
+) -> Value:
     if node.get("mode") not in ("constant", None) or not (at_least(low, 0) and at_least(high, 0)):
         raise node.undetermined(f"the pad ({low}, {high})", low, high)
     shape = shape_of(x)
@@ -372,7 +375,9 @@ def reverse_sequence(node: OnnxNode, x: Value, lengths: Value) -> Value:
     places = ops.where(steps < ends, ends - 1 - steps, steps)
     tail = (1,) * (len(dims) - 2)
     places = ops.broadcast_like(ops.reshape(places, (*shape_of(places), *tail)), y)  # type: ignore[arg-type]
-    return ops.transpose(ops.take_along_axis(y, places, 0), [order.index(a) for a in range(len(dims))])
+    return ops.transpose(
+        ops.take_along_axis(y, places, 0), [order.index(a) for a in range(len(dims))]
+    )
 
 
 __all__ = ["dtype_of_item", "from_front"]

@@ -23,8 +23,8 @@ def batch_normalization(
     """By the statistics that are given, or those of the batch, which are then averaged in."""
     dtype, epsilon = x.type.dtype, node.get("epsilon")
     if not node.get("training_mode", 0) and not (node.version < 14 and node.wants(1)):
-        numbers = (ops.cast(v, dtype) for v in (scale, bias, mean, variance))
-        return ops.batch_norm_inference(x, *numbers, 1, epsilon)
+        s, b, m, v = (ops.cast(t, dtype) for t in (scale, bias, mean, variance))
+        return ops.batch_norm_inference(x, s, b, m, v, 1, epsilon)
     axes = (0, *range(2, rank_of(x)))
     momentum = node.get("momentum")
     own_mean, own_variance = ops.mean(x, axes), ops.var(x, axes)
@@ -49,9 +49,7 @@ def standardized(x: Value, axes: Any, epsilon: float) -> Value:
 
 
 @rules.on("LayerNormalization")
-def layer_normalization(
-    node: OnnxNode, x: Value, scale: Value, bias: Value | None = None
-) -> Any:
+def layer_normalization(node: OnnxNode, x: Value, scale: Value, bias: Value | None = None) -> Any:
     """Rows with mean 0 and variance 1, scaled; also the mean and the inverse deviation."""
     axes = tuple(range(axis_in(node.get("axis", -1), rank_of(x)), rank_of(x)))
     dtype, epsilon = x.type.dtype, node.get("epsilon", 1e-5)

@@ -126,9 +126,7 @@ def _by_shifts(node: OnnxNode, x: Value, kernel: list[int], window: Window, kind
                             x.type.dtype)  # fmt: skip
 
 
-def _parts(
-    kernel: list[int], counts: list[int], window: Window
-) -> Iterator[tuple[slice, ...]]:
+def _parts(kernel: list[int], counts: list[int], window: Window) -> Iterator[tuple[slice, ...]]:
     for place in np.ndindex(*kernel):
         steps = zip(place, window.dilations, window.strides, counts, strict=True)
         yield tuple(slice(i * d, i * d + (n - 1) * s + 1, s) for i, d, s, n in steps)
@@ -175,8 +173,8 @@ def _with_places(node: OnnxNode, x: Value) -> tuple[Value, Value]:
     padded, known = ops.pad(x, around, _least(x)), np.pad(places, around)
     whole = (slice(None), slice(None))
     parts = list(_parts(kernel, counts, window))
-    stacked = ops.stack([ops.getitem(padded, (*whole, *part)) for part in parts], -1)
-    indices = ops.constant(np.stack([known[(*whole, *part)] for part in parts], -1))
+    stacked = ops.stack([ops.getitem(padded, whole + part) for part in parts], -1)
+    indices = ops.constant(np.stack([known[whole + part] for part in parts], -1))
     best = ops.argmax(stacked, -1, True)
     return ops.max(stacked, -1), ops.squeeze(ops.take_along_axis(indices, best, -1), -1)
 

@@ -27,8 +27,10 @@ _FUNCTIONS: Mapping[str, Callable[[Value, float, float], Value]] = {
     "scaledtanh": lambda x, a, b: a * ops.tanh(b * x),
     "hardsigmoid": lambda x, a, b: ops.clip(a * x + b, 0.0, 1.0),
 }
-_CONSTANTS = {"elu": (1.0, 0.0), "leakyrelu": (0.01, 0.0), "thresholdedrelu": (1.0, 0.0),
-              "affine": (1.0, 0.0), "scaledtanh": (1.0, 1.0), "hardsigmoid": (0.2, 0.5)}  # fmt: skip
+_CONSTANTS = {
+    **{"elu": (1.0, 0.0), "leakyrelu": (0.01, 0.0), "thresholdedrelu": (1.0, 0.0)},
+    **{"affine": (1.0, 0.0), "scaledtanh": (1.0, 1.0), "hardsigmoid": (0.2, 0.5)},
+}
 _USUAL = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}
 _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 
@@ -105,7 +107,10 @@ def _cells(node: OnnxNode, directions: int) -> list[Cell]:
     unknown = [n for n in names if n not in _FUNCTIONS]
     if unknown:
         raise node.refuse(f"the activation {unknown[0]!r}")
-    alphas, betas = iter(node.get("activation_alpha") or ()), iter(node.get("activation_beta") or ())
+    alphas, betas = (
+        iter(node.get("activation_alpha") or ()),
+        iter(node.get("activation_beta") or ()),
+    )
     functions = [
         _function(n, next(alphas, None) if n in _CONSTANTS else None,
                   next(betas, None) if n in ("affine", "scaledtanh", "hardsigmoid") else None)

@@ -10,7 +10,7 @@ import numpy as np
 import byparts_opset as ops
 from byparts_frontend_onnx.node import OnnxNode, axis_in, ints, rank_of, shape_of
 from byparts_frontend_onnx.rules import rules
-from byparts_frontend_onnx.sizes import Known
+from byparts_frontend_onnx.sizes import Known, size_value
 from byparts_frontend_onnx.standard.elementwise import is_float, number, zero
 from byparts_frontend_onnx.standard.shape import axes_of
 from byparts_graph_ir import Value
@@ -95,11 +95,9 @@ def _register() -> None:
 def _picked(node: OnnxNode, x: Value, f: Any) -> Value:
     """The first index of an extreme, or the last."""
     axis, keep = axis_in(node.get("axis"), rank_of(x)), bool(node.get("keepdims"))
-    if not node.get("select_last_index", 0):
-        result: Value = f(x, axis, keep)
-        return result
-    size = ops.count_like(ops.cast(ops.cast(x, "bool"), "i64"), axis)
-    return size - ops.fill(1, "i64") - f(ops.reverse(x, axis), axis, keep)
+    last, size = node.get("select_last_index", 0), shape_of(x)[axis]
+    place: Value = f(ops.reverse(x, axis) if last else x, axis, keep)
+    return size_value(size) - 1 - place if last and size is not None else place
 
 
 _register()

@@ -180,11 +180,11 @@ def _along(y: Value, a: int, axis: Axis, way: Way, places: Array) -> Value:
     size = int(axis.size)
     if way.mode == "nearest":
         nearest = {
-            "round_prefer_floor": lambda p: np.ceil(p - 0.5),
-            "round_prefer_ceil": lambda p: np.floor(p + 0.5),
-            "floor": np.floor,
-            "ceil": np.ceil,
-        }[way.nearest](places)
+            "round_prefer_floor": np.ceil(places - 0.5),
+            "round_prefer_ceil": np.floor(places + 0.5),
+            "floor": np.floor(places),
+            "ceil": np.ceil(places),
+        }[way.nearest]
         rows = np.clip(nearest, 0, size - 1).astype(np.int64)
         return ops.gather(y, ops.constant(rows), a)
     weights = _weights(places, size, axis.scale or 1.0, way)
@@ -211,7 +211,7 @@ def _weights(places: Array, size: int, scale: float, way: Way) -> Array:
 
 
 def _linear(z: Array, a: float) -> Array:
-    return np.maximum(1 - np.abs(z), 0.0)
+    return np.asarray(np.maximum(1 - np.abs(z), 0.0))
 
 
 def _cubic(z: Array, a: float) -> Array:
@@ -233,7 +233,9 @@ def _along_named(node: OnnxNode, y: Value, a: int, axis: Axis, way: Way) -> Valu
     elif way.places == "pytorch_half_pixel":
         p = ops.where(count > 1.0, (i + 0.5) / scale - 0.5, i * 0.0)
     elif way.places == "align_corners":
-        p = ops.where(count > 1.0, i * (size - 1.0) / ops.maximum(count - 1.0, ops.fill(1.0, "f64")), i * 0.0)
+        p = ops.where(
+            count > 1.0, i * (size - 1.0) / ops.maximum(count - 1.0, ops.fill(1.0, "f64")), i * 0.0
+        )
     elif way.places == "asymmetric":
         p = i / scale
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -27,8 +26,7 @@ def shape(node: OnnxNode, x: Any) -> Known:
     dims = shape_of(x)
     start, end = node.get("start", 0), node.get("end", len(dims))
     first, last, _ = slice(start, end).indices(len(dims))
-    return sizes_of(_whole(node, dims[first:last])).reshape(-1) if first >= last else sizes_of(
-        _whole(node, dims[first:last]))  # fmt: skip
+    return sizes_of(_whole(node, dims[first:last]))
 
 
 @rules.on("Size", raw=True)
@@ -146,13 +144,19 @@ def _targets(node: OnnxNode, dims: tuple[Dimension, ...]) -> tuple[Size, ...]:
 @rules.on("Expand", known=(1,))
 def expand(node: OnnxNode, x: Value, target: Known) -> Value:
     """x and a shape, broadcast to each other."""
-    dims, wanted = list(shape_of(x)), ints(target)
+    dims: list[Dimension] = list(shape_of(x))
+    wanted = ints(target)
     rank = max(len(dims), len(wanted))
-    dims = [1] * (rank - len(dims)) + dims
-    wanted = [1] * (rank - len(wanted)) + wanted
-    if any(isinstance(d, str) and isinstance(w, str) and d != w for d, w in zip(dims, wanted, strict=True)):
+    dims[:0], wanted[:0] = [1] * (rank - len(dims)), [1] * (rank - len(wanted))
+    if any(
+        isinstance(d, str) and isinstance(w, str) and d != w
+        for d, w in zip(dims, wanted, strict=True)
+    ):
         return _by_arithmetic(x, tuple(wanted))
-    shape = tuple(d if w == 1 or (isinstance(d, int) and d != 1) else w for d, w in zip(dims, wanted, strict=True))
+    shape = tuple(
+        d if w == 1 or (isinstance(d, int) and d != 1) else w
+        for d, w in zip(dims, wanted, strict=True)
+    )
     return ops.broadcast_to(x, shape)  # type: ignore[arg-type]
 
 
