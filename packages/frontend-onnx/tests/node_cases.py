@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,24 @@ def cases(kind: str = "node") -> dict[str, Any]:
     """All cases by name."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return {case.name: case for case in loader.load_model_tests(kind=kind)}
+        return {case.name: _filled(case) for case in loader.load_model_tests(kind=kind)}
+
+
+def _filled(case: Any) -> Any:
+    """A case with its model and first data set, which some kinds have in files."""
+    if case.model is not None or case.model_dir is None:
+        return case
+    folder = Path(case.model_dir)
+    model = ModelProto.FromString((folder / "model.onnx").read_bytes())
+    sets = folder / "test_data_set_0"
+    arrays = [
+        [TensorProto.FromString((sets / f"{what}_{i}.pb").read_bytes()) for i in range(count)]
+        for what, count in (
+            ("input", len(list(sets.glob("input_*.pb")))),
+            ("output", len(list(sets.glob("output_*.pb")))),
+        )
+    ]
+    return replace(case, model=model, data_sets=[arrays])
 
 
 def in_scope(case: Any) -> bool:

@@ -1,5 +1,7 @@
 """All modules of rules: importing this one registers them."""
 
+from byparts_frontend_onnx import trees
+from byparts_frontend_onnx.microsoft import attention, fused, quantized
 from byparts_frontend_onnx.standard import (
     contraction,
     control,
@@ -16,18 +18,8 @@ from byparts_frontend_onnx.standard import (
     shape,
 )
 
-MODULES = (
-    contraction,
-    control,
-    creation,
-    elementwise,
-    indexing,
-    normalization,
-    pool,
-    quantize,
-    recurrent,
-    reduction,
-    resize,
-    sequence,
-    shape,
+STANDARD = (
+    *(contraction, control, creation, elementwise, indexing, normalization, pool, quantize),
+    *(recurrent, reduction, resize, sequence, shape),
 )
+MODULES = (*STANDARD, attention, fused, quantized, trees)

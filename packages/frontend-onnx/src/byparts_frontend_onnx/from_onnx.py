@@ -249,8 +249,8 @@ def _fixed(
 ) -> bool:
     """Build in what an error names, from the feed; whether there was anything to build in."""
     inputs = {n: feed[n] for n in error.inputs if n in feed and n not in known}
-    names = {n: interface.sizes[n] for n in error.sizes
-             if n in interface.sizes and n not in numbers}  # fmt: skip
+    wanted = error.sizes or (() if error.inputs else tuple(interface.sizes))
+    names = {n: interface.sizes[n] for n in wanted if n in interface.sizes and n not in numbers}
     known |= inputs
     numbers |= names
     return bool(inputs or names)

@@ -25,7 +25,7 @@ from byparts_frontend_onnx.order import graphs_of, sorted_nodes
 from byparts_frontend_onnx.rules import Rule, Rules
 from byparts_frontend_onnx.schema_functions import schema_function
 from byparts_frontend_onnx.sizes import Known, Sizes, as_value, computed, sizes_of
-from byparts_frontend_onnx.tensors import Tensors
+from byparts_frontend_onnx.tensors import Tensors, dtype_of
 from byparts_graph_ir import (
     FormatError,
     Graph,
@@ -288,6 +288,9 @@ class Walk:
         x = node.inputs[0]
         if node.op in _KEEPS:
             return [x]
+        if node.op == "Cast" and isinstance(x, Sizes):
+            dtype = dtype_of(node.get("to"))
+            return None if dtype == "bool" else [Sizes(x.array, dtype)]
         if node.op in _MOVES:
             return self._moved(node)
         known = [i for i in items if isinstance(i, (np.ndarray, Sizes))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import reduce
 
 import numpy as np
 
@@ -103,27 +104,27 @@ def _counts(node: OnnxNode, sizes: tuple[int, ...], kernel: list[int], window: W
 
 
 def _by_shifts(node: OnnxNode, x: Value, kernel: list[int], window: Window, kind: str) -> Value:
-    """A pool written out: one strided slice for each element of the window."""
+    """A pool written out: along one axis after another, a strided slice for each element."""
     sizes = node.dims(x)[2:]
-    if math.prod(kernel) > _MOST_PARTS:
+    if sum(kernel) > _MOST_PARTS:
         raise node.refuse(f"a window of {kernel}")
-    counts = _counts(node, sizes, kernel, window)
-    around = [(0, 0), (0, 0)]
-    for size, k, count, stride, dilation, (low, high) in zip(
-        sizes, kernel, counts, window.strides, window.dilations, window.pads, strict=True
-    ):
-        last = (count - 1) * stride + (k - 1) * dilation + 1
-        around.append((low, max(high, last - size - low)))
-    padded = ops.pad(x, around, _least(x) if kind == "max" else 0.0)
-    total: Value | None = None
-    for part in _parts(kernel, counts, window):
-        y = ops.getitem(padded, (slice(None), slice(None), *part))
-        total = y if total is None else ops.maximum(total, y) if kind == "max" else total + y
-    assert total is not None, "a window has elements"
-    if kind != "mean":
-        return total
-    return total / ops.cast(ops.constant(_divisors(node, sizes, kernel, counts, window, around)),
-                            x.type.dtype)  # fmt: skip
+    join = ops.maximum if kind == "max" else ops.add
+    inside = 1.0 if node.get("count_include_pad", 0) else 0.0
+    for i, n in enumerate(_counts(node, sizes, kernel, window)):
+        k, s, d, (low, high) = kernel[i], window.strides[i], window.dilations[i], window.pads[i]
+        more = max((n - 1) * s + (k - 1) * d + 1 - sizes[i] - low - high, 0)
+        before, behind = [(0, 0)] * (2 + i), [(0, 0)] * (len(kernel) - i - 1)
+        padded = ops.pad(x, [*before, (low, high + more), *behind],
+                         _least(x) if kind == "max" else 0.0)  # fmt: skip
+        parts = [slice(j * d, j * d + (n - 1) * s + 1, s) for j in range(k)]
+        x = reduce(join, [ops.getitem(padded, (slice(None),) * (2 + i) + (p,)) for p in parts])
+        if kind == "mean":
+            counted = np.pad(np.ones(sizes[i]), (low, high), constant_values=inside)
+            counted = np.pad(counted, (0, more))
+            many = sum(counted[p] for p in parts)
+            shape = (-1, *(1,) * len(behind))
+            x = x / ops.cast(ops.constant(np.reshape(many, shape)), x.type.dtype)
+    return x
 
 
 def _parts(kernel: list[int], counts: list[int], window: Window) -> Iterator[tuple[slice, ...]]:
@@ -134,26 +135,6 @@ def _parts(kernel: list[int], counts: list[int], window: Window) -> Iterator[tup
 
 def _least(x: Value) -> float:
     return -math.inf if is_float(x) else limits(x.type.dtype)[0]
-
-
-def _divisors(
-    node: OnnxNode,
-    sizes: tuple[int, ...],
-    kernel: list[int],
-    counts: list[int],
-    window: Window,
-    around: list[tuple[int, int]],
-) -> np.ndarray:
-    """How many elements of each window count."""
-    counted = np.ones(sizes)
-    inside = 1.0 if node.get("count_include_pad", 0) else 0.0
-    counted = np.pad(counted, window.pads, constant_values=inside)
-    behind = [(0, a[1] - p[1]) for a, p in zip(around[2:], window.pads, strict=True)]
-    counted = np.pad(counted, behind)
-    total = np.zeros(counts)
-    for part in _parts(kernel, counts, window):
-        total += counted[part]
-    return total
 
 
 def _with_places(node: OnnxNode, x: Value) -> tuple[Value, Value]:

@@ -84,7 +84,7 @@ def resize(node: OnnxNode, x: Value, *parameters: Known | None) -> Value:
     )
     dims = [shape_of(x)[a] for a in axes]
     if any(d is None for d in dims):
-        raise node.undetermined(f"the shape {x.type}")
+        return _repeated(node, x, axes, scales, way)
     if sizes is not None and (wanted := ints(sizes)):
         made = _by_sizes(node, dims, wanted)
     elif isinstance(scales, np.ndarray) and scales.size:
@@ -97,6 +97,26 @@ def resize(node: OnnxNode, x: Value, *parameters: Known | None) -> Value:
         made = [Axis(a.size, a.result, a.scale, (part[i], part[i + half]))
                 for i, a in enumerate(made)]  # fmt: skip
     return _resized(node, x, dict(zip(axes, made, strict=True)), way)
+
+
+def _repeated(node: OnnxNode, x: Value, axes: list[int], scales: Any, way: Way) -> Value:
+    """Nearest elements of an array of unknown size, by whole factors: each row so many times."""
+    exact = (way.places, way.nearest) in (
+        ("asymmetric", "floor"),
+        ("half_pixel", "round_prefer_floor"),
+    )
+    factors = scales.tolist() if isinstance(scales, np.ndarray) else [0.5]
+    whole = all(f == int(f) for f in factors)
+    if way.mode != "nearest" or not exact or not whole:
+        raise node.undetermined(f"the shape {x.type}")
+    for a, factor in zip(axes, factors, strict=True):
+        if factor != 1:
+            others = tuple(i for i in range(rank_of(x)) if i != a)
+            row = ops.max(ops.cast(ops.ones_like(x), "i64"), others)
+            places = ops.expand_dims(ops.cumsum(row, 0, exclusive=True), 1)
+            copies = ops.constant(np.zeros((1, int(factor)), np.int64))
+            x = ops.gather(x, ops.reshape(places + copies, (-1,)), a)
+    return x
 
 
 def _by_scale(size: Any, factor: float) -> Axis:
