@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Union
+from typing import Any, Union
 
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import ModelProto
@@ -12,6 +12,8 @@ from onnx import ModelProto
 from byparts_graph_ir import ArgumentError, FormatError
 
 Source = Union[str, "os.PathLike[str]", bytes, ModelProto]
+_DEEPEST = 100  # messages inside each other, which protobuf bounds itself
+_NEWEST = 1000  # more than any version of operators will be
 _MOST_BYTES = (1 << 31) - 1  # of a protobuf
 
 
@@ -50,7 +52,25 @@ def _parsed(data: bytes, what: str) -> ModelProto:
 
 
 def _checked(model: ModelProto, what: str) -> ModelProto:
+    if not _is_text(model, 0):
+        raise FormatError(f"{what} holds no ONNX model: a name is not UTF-8")
+    imports = [*model.opset_import, *(o for f in model.functions for o in f.opset_import)]
+    unknown = [o.version for o in imports if not 1 <= o.version <= _NEWEST]
+    if unknown:
+        raise FormatError(f"{what} asks for version {unknown[0]} of its operators")
     if not model.opset_import or not model.HasField("graph"):
         lacks = "graph" if model.opset_import else "version of its operators (opset_import)"
         raise FormatError(f"{what} holds no ONNX model: there is no {lacks}")
     return model
+
+
+def _is_text(message: Any, depth: int) -> bool:
+    """Whether all texts are UTF-8; protobuf gives those that are not as bytes."""
+    for field, value in message.ListFields() if depth < _DEEPEST else ():
+        values = value if field.is_repeated else [value]
+        if field.message_type is not None:
+            if not all(_is_text(v, depth + 1) for v in values):
+                return False
+        elif field.type == field.TYPE_STRING and not all(isinstance(v, str) for v in values):
+            return False
+    return True

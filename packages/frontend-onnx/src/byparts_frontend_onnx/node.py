@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from math import prod
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
@@ -17,6 +18,8 @@ from byparts_opset.dtypes import dtype_name
 
 if TYPE_CHECKING:
     from byparts_frontend_onnx.walk import Walk
+
+_MOST_ELEMENTS = 1 << 24  # of a table that a rule makes
 
 Item = Union[Value, NDArray[Any], Sizes, list[Any], None]
 
@@ -103,6 +106,11 @@ class OnnxNode:
     def refuse(self, what: str) -> UnsupportedOp:
         """The error for a use that the rule does not cover."""
         return UnsupportedOp(f"{self.label}: {what} is not imported")
+
+    def limited(self, *sizes: int) -> None:
+        """Refuse to make an array of these sizes when the model is read, if that is a large one."""
+        if prod(max(s, 0) for s in sizes) > _MOST_ELEMENTS:
+            raise self.refuse(f"a table of {' x '.join(map(str, sizes))} elements")
 
     def dims(self, x: Value, what: str = "the shape of its input") -> tuple[int, ...]:
         """The shape of a value where it must be numbers.

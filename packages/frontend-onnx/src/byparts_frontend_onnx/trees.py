@@ -168,7 +168,7 @@ def tree_ensemble_classifier(node: OnnxNode, x: Value) -> tuple[Value, Value]:
 def _of_one_score(
     node: OnnxNode, labels: Array, one: Value, limit: float, probability: bool
 ) -> tuple[Value, Value]:
-    """Labels and scores of two classes, of which only the second has a score, as ONNX Runtime has them."""
+    """Labels and scores of two classes by the score of the second, as ONNX Runtime has them."""
     chosen = ops.reshape(ops.cast(one > limit, "i64"), (-1,))
     label = ops.gather(ops.constant(labels), chosen)
     transform = node.get("post_transform")

@@ -114,7 +114,7 @@ def qgemm(
     w = ops.cast(less_zero(b, b_zero, 0 if turned else 1), "f64")
     total = ops.matmul(x, w, transpose_a=bool(node.get("transA", 0)), transpose_b=turned)
     total = total if c is None else total + ops.cast(c, "f64")
-    y = ops.cast(total, "f32") * (a_scale * b_scale) * node.get("alpha", 1.0)
+    y: Value = ops.cast(total, "f32") * (a_scale * b_scale) * node.get("alpha", 1.0)
     return y if y_scale is None else few_bits(y, y_scale, y_zero)
 
 
@@ -147,7 +147,7 @@ def dynamic_quantize_matmul(
     """A product with integers, of floats that are rounded to eight bits first."""
     steps, scale, zero = dynamic_quantize_linear(node, a)
     total = product(less_zero(steps, zero), less_zero(b, b_zero, -1))
-    y = ops.cast(total, "f32") * (scale * b_scale)
+    y: Value = ops.cast(total, "f32") * (scale * b_scale)
     return y if bias is None else y + bias
 
 

@@ -49,6 +49,7 @@ def _sliced(node: OnnxNode, x: Value, axis: int, start: Size, end: Size, step: i
         return ops.getitem(x, (*whole, slice(places.start, max(places.stop, places.start), step)))
     if places == range(size)[::-1]:
         return ops.reverse(x, axis)
+    node.limited(len(places))
     return ops.gather(x, ops.constant(np.array(places, np.int64)), axis)
 
 
@@ -149,6 +150,7 @@ def scatter_elements(node: OnnxNode, x: Value, indices: Value, updates: Value) -
     """x with an update at each index along an axis."""
     axis = axis_in(node.get("axis"), rank_of(x))
     shape, within = node.dims(x), node.dims(indices)
+    node.limited(*within)
     places = _places(shape, axis, from_front(node, indices, shape[axis], 1), within)
     flat = (ops.reshape(v, (-1,)) for v in (x, places, updates))
     return ops.reshape(_scattered(node, *flat), shape)
@@ -209,6 +211,7 @@ def gather_nd(node: OnnxNode, x: Value, indices: Value) -> Value:
     rest, inner = dims[batch + int(count or 0) :], prod(dims[batch : batch + int(count or 0)])
     places = _flat_rows(node, dims[batch:], indices, 1)
     batches = prod(dims[:batch])
+    node.limited(batches)
     shift = ops.constant((np.arange(batches) * inner).reshape(-1, 1))
     flat = ops.reshape(ops.reshape(places, (batches, -1)) + shift, (-1,))
     found = ops.gather(ops.reshape(x, (batches * inner, *rest)), flat, 0)
@@ -234,6 +237,7 @@ def tensor_scatter(node: OnnxNode, past: Value, update: Value, first: Value | No
     dims = node.dims(past)
     axis = axis_in(node.get("axis"), len(dims))
     batch, size, count = dims[0], dims[axis], node.dims(update)[axis]
+    node.limited(batch + count)
     start = ops.constant(np.zeros(batch, np.int64)) if first is None else ops.cast(first, "i64")
     places = ops.reshape(start, (batch, 1)) + ops.constant(np.arange(count).reshape(1, count))
     if node.get("mode") == "circular":
@@ -310,6 +314,7 @@ def _padded(node: OnnxNode, x: Value, axis: int, low: Size, high: Size, fill: An
                        float(fill) if is_float(x) else int(fill))  # fmt: skip
     size = shape_of(x)[axis]
     if isinstance(size, int) and (mode == "wrap" or max(low, high) >= size):
+        node.limited(low + size + high)
         places = np.pad(np.arange(size), (low, high), mode=mode)  # type: ignore[call-overload]
         return ops.gather(x, ops.constant(places.astype(np.int64)), axis)
     if mode == "wrap":

@@ -119,6 +119,7 @@ def _by_shifts(node: OnnxNode, x: Value, kernel: list[int], window: Window, kind
         parts = [slice(j * d, j * d + (n - 1) * s + 1, s) for j in range(k)]
         x = reduce(join, [ops.getitem(padded, (slice(None),) * (2 + i) + (p,)) for p in parts])
         if kind == "mean":
+            node.limited(sizes[i] + low + high + more)
             counted = np.pad(np.ones(sizes[i]), (low, high), constant_values=inside)
             counted = np.pad(counted, (0, more))
             many = sum(counted[p] for p in parts)
@@ -143,6 +144,7 @@ def _with_places(node: OnnxNode, x: Value) -> tuple[Value, Value]:
     kernel = [int(k) for k in node.get("kernel_shape")]
     window = window_of(node, x, kernel)
     counts = _counts(node, dims[2:], kernel, window)
+    node.limited(*dims, *kernel)
     places = np.arange(math.prod(dims)).reshape(dims)
     if node.get("storage_order"):
         strides = [math.prod(dims[2 : 2 + i]) for i in range(len(kernel))]

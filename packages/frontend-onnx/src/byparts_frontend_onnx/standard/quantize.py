@@ -24,6 +24,7 @@ def _aligned(node: OnnxNode, x: Value, s: Value, axis: int, block: int) -> Value
     axis = axis_in(axis, rank_of(x))
     if not block:
         return ops.reshape(s, tuple(-1 if i == axis else 1 for i in range(rank_of(x))))
+    node.limited(node.dims(x)[axis])
     places = np.arange(node.dims(x)[axis]) // block
     return ops.gather(s, ops.constant(places.astype(np.int64)), axis)
 

@@ -176,6 +176,7 @@ def _places(node: OnnxNode, axis: Axis, way: Way) -> Array:
     size, count = int(axis.size), int(axis.result)
     scale = axis.scale or 1.0
     exact = size * scale if axis.scale is not None else count
+    node.limited(count, 1 if way.mode == "nearest" else size)
     i = np.arange(count, dtype=np.float64)
     if way.places == "half_pixel" or (way.places == "pytorch_half_pixel" and count > 1):
         return (i + 0.5) / scale - 0.5

@@ -198,6 +198,7 @@ def eye_like(node: OnnxNode, x: Value) -> Value:
     from byparts_frontend_onnx.tensors import dtype_of
 
     rows, columns = node.dims(x)
+    node.limited(rows, columns)
     to = node.get("dtype")
     dtype = x.type.dtype if to is None else dtype_of(to)
     ones = np.eye(rows, columns, node.get("k")).astype(bool)
