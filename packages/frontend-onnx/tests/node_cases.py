@@ -131,8 +131,10 @@ def _check(got: Any, want: Any, case: Any) -> None:
     np.testing.assert_allclose(*kinds, rtol=rtol, atol=max(case.atol, 1e-5))
 
 
-def all_outcomes(kind: str = "node") -> Iterator[tuple[str, Any, Outcome]]:
-    """Name, case and outcome of all in scope."""
+def all_outcomes(
+    kind: str = "node", everything: bool = False
+) -> Iterator[tuple[str, Any, Outcome]]:
+    """Name, case and outcome of all in scope, or of all."""
     for name, case in cases(kind).items():
-        if in_scope(case):
+        if everything or in_scope(case):
             yield name, case, tried(case)
