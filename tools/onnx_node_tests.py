@@ -1,4 +1,4 @@
-"""Writes `packages/frontend-onnx/NODE_TESTS.md`: tests of the onnx package, right or refused, and why.
+"""Writes `packages/frontend-onnx/NODE_TESTS.md`: what comes of onnx's own tests.
 
 python tools/onnx_node_tests.py          # writes the file; half a minute, NumPy kernels
 """
@@ -21,12 +21,14 @@ HEAD = """# Tests of the onnx package
 
 Written by `python tools/onnx_node_tests.py`; a test says when it is stale.
 
-`onnx.backend.test` of onnx {version} builds {all} node tests in memory. {out} are out of scope: training,
-texts, sequences, decoders of images, random numbers, and f8, f4 or 2-bit numbers. Of the other {scope},
-on NumPy kernels, {right} are right: {alone} for any input of their shapes, and {fixed} for the elements of
-the inputs that decide shapes, which are built in. The rest is refused; none is wrong.
+`onnx.backend.test` of onnx {version} builds {all} node tests in memory. {out} are out of scope:
+training, texts, sequences, decoders of images, random numbers, and f8, f4 or 2-bit numbers. Of the
+other {scope}, on NumPy kernels, {right} are right: {alone} for any input of their shapes, and
+{fixed} for the elements of the inputs that decide shapes, which are built in. The rest is
+refused; none is wrong.
 
-The models of the wheel ("simple", "pytorch-converted", "pytorch-operator"): {models_right} of {models} right.
+The models of the wheel ("simple", "pytorch-converted", "pytorch-operator"): {models_right} of
+{models} right.
 
 | refused | such as | why |
 | --- | --- | --- |

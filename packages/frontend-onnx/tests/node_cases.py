@@ -127,8 +127,8 @@ def _check(got: Any, want: Any, case: Any) -> None:
     # Two units in the last place of halves; bf16 has eight bits.
     least = {"bfloat16": 2**-6, "float16": 2**-9}.get(got.dtype.name, 1e-3)
     rtol = max(case.rtol, least)
-    kinds = (a if a.dtype.kind in "iub" else a.astype(np.float64) for a in (got, want))
-    np.testing.assert_allclose(*kinds, rtol=rtol, atol=max(case.atol, 1e-5))
+    made, expected = (a if a.dtype.kind in "iub" else a.astype(np.float64) for a in (got, want))
+    np.testing.assert_allclose(made, expected, rtol=rtol, atol=max(case.atol, 1e-5))
 
 
 def all_outcomes(

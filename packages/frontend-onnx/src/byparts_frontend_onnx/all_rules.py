@@ -16,10 +16,11 @@ from byparts_frontend_onnx.standard import (
     resize,
     sequence,
     shape,
+    signal,
 )
 
 STANDARD = (
     *(contraction, control, creation, elementwise, indexing, normalization, pool, quantize),
-    *(recurrent, reduction, resize, sequence, shape),
+    *(recurrent, reduction, resize, sequence, shape, signal),
 )
 MODULES = (*STANDARD, attention, fused, quantized, trees)

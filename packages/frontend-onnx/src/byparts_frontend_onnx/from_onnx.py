@@ -37,6 +37,7 @@ from byparts_graph_ir import (
     Value,
     add_note,
 )
+from byparts_graph_ir.contract import checked
 
 Array = NDArray[Any]
 
@@ -81,6 +82,7 @@ class Imported:
         )
 
 
+@checked
 def from_onnx(
     source: Source,
     *,
