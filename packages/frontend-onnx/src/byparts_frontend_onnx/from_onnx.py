@@ -67,7 +67,7 @@ class Imported:
     notes: tuple[str, ...]
 
     def explain(self) -> str:
-        """What came in, what goes out, and the notes."""
+        """Sentences: inputs, outputs, how much there is of nodes and weights, and the notes."""
         first = len(self.inputs)
         given = zip(self.inputs, self.graph.inputs[:first], strict=True)
         made = zip(self.outputs, self.graph.outputs, strict=True)

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 from typing import Any, Union
 
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import ModelProto
 
 from byparts_graph_ir import ArgumentError, FormatError
@@ -46,7 +45,7 @@ def _parsed(data: bytes, what: str) -> ModelProto:
     model = ModelProto()
     try:
         model.ParseFromString(data)
-    except DecodeError as error:
+    except Exception as error:  # protobuf's DecodeError; protobuf comes with onnx alone
         raise FormatError(f"{what} holds no ONNX model: {error}") from None
     return _checked(model, what)
 

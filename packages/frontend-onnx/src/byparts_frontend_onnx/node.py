@@ -1,4 +1,4 @@
-"""One node of a model, as its rule sees it: attributes, inputs, and questions about them."""
+"""Node of a model, as its rule sees it: attributes, inputs, and questions about them."""
 
 from __future__ import annotations
 

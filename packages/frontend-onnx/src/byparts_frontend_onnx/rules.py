@@ -24,7 +24,7 @@ from byparts_graph_ir import GraphError
 
 @dataclass(frozen=True)
 class Rule:
-    """What is made of an operator.
+    """Rule for an operator.
 
     Attributes:
         function: takes the node and its inputs.

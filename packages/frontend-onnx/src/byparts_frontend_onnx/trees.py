@@ -131,7 +131,7 @@ def _base(node: OnnxNode) -> Array | None:
 
 @rules.on("ai.onnx.ml:TreeEnsembleRegressor")
 def tree_ensemble_regressor(node: OnnxNode, x: Value) -> Value:
-    """What the leaves of all trees say, joined."""
+    """The weights of the leaves that each sample reaches, joined over the trees."""
     forest, places = _forest(node)
     table = _weights(node, "target", places, node.get("n_targets"))
     found = ops.gather(ops.constant(table), forest.leaves(ops.cast(x, "f32")))

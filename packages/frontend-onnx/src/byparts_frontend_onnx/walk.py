@@ -55,7 +55,7 @@ _KEEPS = {"Identity", "Floor", "Ceil", "Round"}
 
 
 class Walk:
-    """One import.
+    """The state of an import.
 
     Args:
         versions: domain -> version of its operators.
@@ -128,7 +128,7 @@ class Walk:
         return array
 
     def _sources(self, *values: Value) -> tuple[Graph, list[str], list[str]]:
-        """What computes values: a graph from weights, names of other inputs, named sizes."""
+        """Trace values back: a graph from weights, names of other inputs, named sizes."""
         free: dict[Value, None] = {}
         sizes: set[str] = set()
         seen, waiting = set(values), list(values)
@@ -281,7 +281,7 @@ class Walk:
         return results
 
     def _of_sizes(self, node: OnnxNode) -> list[Item] | None:
-        """What comes of sizes, where that is sizes again."""
+        """Results of a node on sizes, where these are sizes again, else `None`."""
         items = [i for i in node.inputs if i is not None]
         if not any(isinstance(i, Sizes) for i in items):
             return None

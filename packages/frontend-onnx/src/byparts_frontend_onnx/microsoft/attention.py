@@ -16,7 +16,7 @@ from byparts_graph_ir import Value
 
 @dataclass(frozen=True)
 class Scores:
-    """What is done to the products of queries and keys.
+    """Treatment of the products of queries and keys.
 
     Attributes:
         scale: their factor; `None` for one over the root of the width of a head.
@@ -91,7 +91,7 @@ def attended(
 
 
 def _ahead(q: Value, k: Value) -> Value:
-    """How far each key stands behind each query, which are the last places of the keys."""
+    """Distance of each key behind each query; queries are the last places of the keys."""
     ends = ops.reshape(_counted(q, 2), (-1, 1)) + (_size(k, 2) - _size(q, 2))
     return _counted(k, 2) - ends
 

@@ -67,7 +67,7 @@ def _outputs_here(node: OnnxNode, graph: GraphProto, inputs: Sequence[Item]) -> 
 
 @rules.on("If", raw=True)
 def if_(node: OnnxNode, condition: Item) -> Any:
-    """One of two graphs; the other one is not looked at where the condition is known."""
+    """A choice of two graphs; where the condition is known, the other is not looked at."""
     then, otherwise = node.get("then_branch"), node.get("else_branch")
     if isinstance(condition, np.ndarray):
         return tuple(_outputs_here(node, then if condition.reshape(-1)[0] else otherwise, ()))

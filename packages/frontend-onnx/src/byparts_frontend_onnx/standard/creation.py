@@ -32,7 +32,7 @@ def constant(node: OnnxNode) -> Any:
 
 @rules.on("ConstantOfShape", known=(0,))
 def constant_of_shape(node: OnnxNode, shape: Known) -> Value:
-    """One number, repeated into a shape."""
+    """A number, repeated into a shape."""
     proto = node.get("value")
     array = np.zeros(1, np.float32) if proto is None else node.walk.array(proto)
     size = shape.array.size if isinstance(shape, Sizes) else shape.size
@@ -61,7 +61,7 @@ def range_(node: OnnxNode, *inputs: Any) -> Any:
 
 
 def _count(node: OnnxNode, start: Size, limit: Size, step: Size) -> Size:
-    """How many numbers a range has."""
+    """Count the numbers of a range."""
     if not isinstance(step, int) or step < 1:
         raise node.undetermined(f"range({start}, {limit}, {step})", start, limit, step)
     terms = {"a": start, "b": limit}

@@ -67,6 +67,18 @@ _MANY: Mapping[str, Callable[[Value, Value], Value]] = {
     "Min": ops.minimum,
     "Sum": ops.add,
 }
+_WITH_ATTRIBUTES: Mapping[str, Callable[..., Value]] = {
+    "CastLike": lambda node, x, like: ops.cast(x, like.type.dtype),
+    "Celu": lambda node, x: _celu(x, node.get("alpha")),
+    "Elu": lambda node, x: scaled_elu(x, node.get("alpha"), 1.0),
+    "Gelu": lambda node, x: ops.gelu(x, node.get("approximate") == "tanh"),
+    "HardSigmoid": lambda node, x: ops.clip(x * node.get("alpha") + node.get("beta"), 0.0, 1.0),
+    "LeakyRelu": lambda node, x: ops.leaky_relu(x, node.get("alpha")),
+    "Selu": lambda node, x: scaled_elu(x, node.get("alpha"), node.get("gamma")),
+    "Swish": lambda node, x: x * ops.sigmoid(x * node.get("alpha")),
+    "ThresholdedRelu": lambda node, x: ops.where(x > node.get("alpha"), x, zero(x)),
+    "Where": lambda node, condition, x, y: ops.where(condition, x, y),
+}
 
 
 def is_float(x: Value) -> bool:
@@ -99,7 +111,21 @@ def quotient(x: Value, y: Value) -> Value:
     return ops.where(up, down + number(1, x), down)
 
 
+def scaled_elu(x: Value, alpha: float, gamma: float) -> Value:
+    """gamma * (x above 0, else alpha * (e^x - 1)), for any alpha."""
+    if alpha >= 0 and gamma == 1:
+        return ops.elu(x, alpha)
+    return ops.where(x > 0.0, x, alpha * ops.expm1(x)) * gamma
+
+
+def _celu(x: Value, alpha: float) -> Value:
+    low = ops.minimum(alpha * ops.expm1(x / alpha), zero(x))
+    return ops.maximum(x, zero(x)) + low
+
+
 def _register() -> None:
+    for name, rule in _WITH_ATTRIBUTES.items():
+        rules.on(name)(rule)
     for name, function in _UNARY.items():
         rules.on(name)(lambda node, x, f=function: f(x))
     for name, pair in _BINARY.items():
@@ -136,39 +162,8 @@ def mean(node: OnnxNode, *xs: Value) -> Value:
 
 @rules.on("Identity", raw=True)
 def identity(node: OnnxNode, x: Any) -> Any:
-    """Its input, also a sequence."""
+    """The input, also a sequence."""
     return x
-
-
-@rules.on("Elu")
-def elu(node: OnnxNode, x: Value) -> Value:
-    """x above 0, else alpha * (e^x - 1), for any alpha."""
-    alpha = node.get("alpha")
-    if alpha >= 0:
-        return ops.elu(x, alpha)
-    return ops.where(x > 0.0, x, alpha * ops.expm1(x))
-
-
-@rules.on("Selu")
-def selu(node: OnnxNode, x: Value) -> Value:
-    """gamma * elu(x, alpha)."""
-    low = ops.expm1(x) * node.get("alpha")
-    y: Value = ops.where(x > 0.0, x, low) * node.get("gamma")
-    return y
-
-
-@rules.on("Celu")
-def celu(node: OnnxNode, x: Value) -> Value:
-    """max(0, x) + min(0, alpha * (e^(x / alpha) - 1))."""
-    alpha = node.get("alpha")
-    low = ops.minimum(alpha * ops.expm1(x / alpha), zero(x))
-    return ops.maximum(x, zero(x)) + low
-
-
-@rules.on("LeakyRelu")
-def leaky_relu(node: OnnxNode, x: Value) -> Value:
-    """x above 0, else alpha * x."""
-    return ops.leaky_relu(x, node.get("alpha"))
 
 
 @rules.on("PRelu")
@@ -177,30 +172,6 @@ def prelu(node: OnnxNode, x: Value, slope: Value) -> Value:
     if node.version < 7 and rank_of(slope) == 1 and rank_of(x) > 2:
         slope = ops.reshape(slope, (-1, *(1,) * (rank_of(x) - 2)))
     return ops.where(x < zero(x), x * slope, x)
-
-
-@rules.on("ThresholdedRelu")
-def thresholded_relu(node: OnnxNode, x: Value) -> Value:
-    """x above alpha, else 0."""
-    return ops.where(x > node.get("alpha"), x, zero(x))
-
-
-@rules.on("HardSigmoid")
-def hard_sigmoid(node: OnnxNode, x: Value) -> Value:
-    """alpha * x + beta, held between 0 and 1."""
-    return ops.clip(x * node.get("alpha") + node.get("beta"), 0.0, 1.0)
-
-
-@rules.on("Swish")
-def swish(node: OnnxNode, x: Value) -> Value:
-    """x * sigmoid(alpha * x)."""
-    return x * ops.sigmoid(x * node.get("alpha"))
-
-
-@rules.on("Gelu")
-def gelu(node: OnnxNode, x: Value) -> Value:
-    """x * P(a standard normal number is below x)."""
-    return ops.gelu(x, node.get("approximate") == "tanh")
 
 
 @rules.on("Shrink")
@@ -254,12 +225,6 @@ def bit_shift(node: OnnxNode, x: Value, y: Value) -> Value:
     return ops.cast(shift(ops.cast(x, "i16"), ops.cast(y, "i16")), x.type.dtype)
 
 
-@rules.on("Where")
-def where(node: OnnxNode, condition: Value, x: Value, y: Value) -> Value:
-    """x where the condition holds, else y."""
-    return ops.where(condition, x, y)
-
-
 @rules.on("Clip")
 def clip(node: OnnxNode, x: Value, low: Value | None = None, high: Value | None = None) -> Value:
     """x held between two numbers, which were attributes before opset 11."""
@@ -277,17 +242,7 @@ def cast(node: OnnxNode, x: Value) -> Value:
     to = node.get("to")
     if not isinstance(to, int):  # a name, before opset 6
         raise node.refuse(f"the dtype {to!r}")
-    return _cast(x, dtype_of(to))
-
-
-@rules.on("CastLike")
-def cast_like(node: OnnxNode, x: Value, like: Value) -> Value:
-    """x in the dtype of another input."""
-    return _cast(x, like.type.dtype)
-
-
-def _cast(x: Value, dtype: str) -> Value:
-    return ops.cast(x, dtype)
+    return ops.cast(x, dtype_of(to))
 
 
 def limits(dtype: str) -> tuple[int, int]:

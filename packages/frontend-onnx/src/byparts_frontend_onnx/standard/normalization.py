@@ -12,7 +12,7 @@ from byparts_graph_ir import Value
 
 
 def by_channel(x: Value, rank: int) -> Value:
-    """One number for each channel, to meet arrays of a rank."""
+    """Reshape a number for each channel, to meet arrays of a rank."""
     return ops.reshape(x, (-1, *(1,) * (rank - 2)))
 
 

@@ -10,7 +10,7 @@ import byparts_opset as ops
 from byparts_frontend_onnx.node import OnnxNode, shape_of
 from byparts_frontend_onnx.rules import rules
 from byparts_frontend_onnx.sizes import counted
-from byparts_frontend_onnx.standard.elementwise import zero
+from byparts_frontend_onnx.standard.elementwise import scaled_elu, zero
 from byparts_graph_ir import Value
 
 _Function = Callable[[Value], Value]
@@ -20,7 +20,7 @@ _FUNCTIONS: Mapping[str, Callable[[Value, float, float], Value]] = {
     "relu": lambda x, a, b: ops.relu(x),
     "softsign": lambda x, a, b: ops.softsign(x),
     "softplus": lambda x, a, b: ops.softplus(x),
-    "elu": lambda x, a, b: ops.where(x > 0.0, x, a * ops.expm1(x)),
+    "elu": lambda x, a, b: scaled_elu(x, a, 1.0),
     "leakyrelu": lambda x, a, b: ops.leaky_relu(x, a),
     "thresholdedrelu": lambda x, a, b: ops.where(x > a, x, zero(x)),
     "affine": lambda x, a, b: a * x + b,
@@ -37,7 +37,7 @@ _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 
 @dataclass(frozen=True)
 class Cell:
-    """One direction of a recurrent layer.
+    """A direction of a recurrent layer.
 
     Attributes:
         kind: "RNN", "GRU" or "LSTM".

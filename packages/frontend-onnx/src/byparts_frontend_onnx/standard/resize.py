@@ -27,7 +27,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Way:
-    """How to resize.
+    """A way to resize.
 
     Attributes:
         mode: "nearest", "linear" or "cubic".
@@ -48,7 +48,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis: the size of x and of the result, the scale, and the part of x that counts."""
+    """An axis: the size of x and of the result, the scale, and the part of x that counts."""
 
     size: Size
     result: Size
@@ -172,7 +172,7 @@ def _resized(node: OnnxNode, x: Value, axes: dict[int, Axis], way: Way) -> Value
 
 
 def _places(node: OnnxNode, axis: Axis, way: Way) -> Array:
-    """Where each element of the result stands among those of x."""
+    """Places of the elements of the result among those of x."""
     size, count = int(axis.size), int(axis.result)
     scale = axis.scale or 1.0
     exact = size * scale if axis.scale is not None else count

@@ -10,7 +10,7 @@ from byparts_graph_ir import Value
 
 @dataclass(frozen=True)
 class Window:
-    """How a window moves.
+    """Movement of a window.
 
     Attributes:
         strides: steps along each axis.
