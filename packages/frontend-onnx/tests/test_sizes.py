@@ -43,6 +43,9 @@ def test_what_cancels_is_a_number() -> None:
         ("Less", "n", "n+1", True),
         ("Greater", "n", 0, None),
         ("GreaterOrEqual", "n", 0, True),
+        ("GreaterOrEqual", "3*n-4*((3*n)//4)", 0, True),
+        ("GreaterOrEqual", "n-3*(n//4)", 0, True),
+        ("GreaterOrEqual", "n-5*(n//4)", 0, None),
         ("LessOrEqual", "n", "m", None),
     ],
 )

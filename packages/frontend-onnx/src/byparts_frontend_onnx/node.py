@@ -112,13 +112,15 @@ class OnnxNode:
         if prod(max(s, 0) for s in sizes) > _MOST_ELEMENTS:
             raise self.refuse(f"a table of {' x '.join(map(str, sizes))} elements")
 
-    def dims(self, x: Value, what: str = "the shape of its input") -> tuple[int, ...]:
-        """The shape of a value where it must be numbers.
+    def dims(
+        self, x: Value, what: str = "the shape of its input", first: int = 0
+    ) -> tuple[int, ...]:
+        """The shape of a value, from an axis on, where it must be numbers.
 
         Raises:
             Undetermined: it has names.
         """
-        shape = shape_of(x)
+        shape = shape_of(x)[first:]
         if not all(isinstance(d, int) for d in shape):
             raise self.undetermined(f"{what} {shape}", *shape)
         return tuple(d for d in shape if isinstance(d, int))

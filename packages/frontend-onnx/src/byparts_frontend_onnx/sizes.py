@@ -7,6 +7,7 @@ decided of a name holds for every number from 0 on: whether n is 1, or is 4, is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Union
@@ -18,6 +19,7 @@ import byparts_opset as ops
 from byparts_graph_ir import ShapeError, Value, dimension, dimension_names
 
 Size = Union[int, str]
+_QUOTIENT = re.compile(r"(\w+|\([^()]*\))//(\d+)")
 _MOST = 4096  # elements; more are no shape
 
 
@@ -99,7 +101,15 @@ def computed(name: str, x: Known, y: Known, dtype: str) -> Known | None:
 def at_least(a: Size, b: Size) -> bool:
     """Whether a >= b for all numbers that the names can stand for, as far as can be told."""
     greater = _dimension("max(a,b)", a, b)
-    return greater is not None and greater == _dimension("a", a, b)
+    if greater is not None and greater == _dimension("a", a, b):
+        return True
+    # A rest of a division is at least 0: subtract one that stands in a - b, and look again.
+    more = str(_dimension("a-b", a, b))
+    for inner, by in _QUOTIENT.findall(more):
+        less = _dimension(f"a-({inner}-{by}*({inner}//{by}))", more, 0)
+        if less is not None and less == _dimension("max(a,0)", less, 0):
+            return True
+    return False
 
 
 def _of_two(name: str, a: Any, b: Any, real: bool) -> Any:

@@ -50,7 +50,7 @@ _MOST_NODES = 200_000
 _DEEPEST = 40
 # Operators that put elements elsewhere, whatever these are.
 _MOVES = {"Concat", "Expand", "Flatten", "Gather", "Reshape", "Slice", "Split", "Squeeze", "Tile",
-          "Transpose", "Unsqueeze"}  # fmt: skip
+          "Transpose", "Unsqueeze", "Where"}  # fmt: skip
 _KEEPS = {"Identity", "Floor", "Ceil", "Round"}
 
 
@@ -305,7 +305,7 @@ class Walk:
 
     def _moved(self, node: OnnxNode) -> list[Item] | None:
         """The elements of sizes where a rule puts their positions."""
-        places = range(len(node.inputs)) if node.op == "Concat" else (0,)
+        places = {"Concat": range(len(node.inputs)), "Where": (1, 2)}.get(node.op, (0,))
         data = [i for k in places if isinstance(i := node.inputs[k], (np.ndarray, Sizes))]
         dtypes = [i.dtype for i in data if isinstance(i, Sizes)]
         if not dtypes or len(data) < len(places):

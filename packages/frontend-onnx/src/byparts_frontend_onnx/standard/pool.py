@@ -9,7 +9,7 @@ from functools import reduce
 import numpy as np
 
 import byparts_opset as ops
-from byparts_frontend_onnx.node import OnnxNode, rank_of, shape_of
+from byparts_frontend_onnx.node import OnnxNode, rank_of
 from byparts_frontend_onnx.rules import rules
 from byparts_frontend_onnx.standard.elementwise import is_float, limits, number
 from byparts_frontend_onnx.standard.window import Window, window_of
@@ -68,7 +68,7 @@ def _pooled(node: OnnxNode, x: Value, kind: str) -> Value:
     ceil, n = bool(node.get("ceil_mode", 0)), len(kernel)
     plain = n <= 2 and set(window.dilations) == {1} and kind != "sum" and is_float(x)
     inside = all(max(pads) < k for pads, k in zip(window.pads, kernel, strict=True))
-    if not (plain and inside) or (ceil and not _images_are_numbers(x)):
+    if not (plain and inside):
         return _by_shifts(node, x, kernel, window, kind)
     if n == 1:
         x, kernel, window = ops.expand_dims(x, 2), [1, *kernel], window.with_first_axis()
@@ -80,10 +80,6 @@ def _pooled(node: OnnxNode, x: Value, kind: str) -> Value:
         y = ops.average_pool(x, size, strides, window.pads, ceil_mode=ceil,  # type: ignore[arg-type]
                              count_include_pad=whole)  # fmt: skip
     return ops.squeeze(y, 2) if n == 1 else y
-
-
-def _images_are_numbers(x: Value) -> bool:
-    return all(isinstance(d, int) for d in shape_of(x)[2:])
 
 
 def _counts(node: OnnxNode, sizes: tuple[int, ...], kernel: list[int], window: Window) -> list[int]:
@@ -105,7 +101,7 @@ def _counts(node: OnnxNode, sizes: tuple[int, ...], kernel: list[int], window: W
 
 def _by_shifts(node: OnnxNode, x: Value, kernel: list[int], window: Window, kind: str) -> Value:
     """A pool written out: along one axis after another, a strided slice for each element."""
-    sizes = node.dims(x)[2:]
+    sizes = node.dims(x, "the size of its images", 2)
     if sum(kernel) > _MOST_PARTS:
         raise node.refuse(f"a window of {kernel}")
     join = ops.maximum if kind == "max" else ops.add
