@@ -65,6 +65,8 @@ class Tensors:
     def __init__(self, model: Path | None = None) -> None:
         self._folder = None if model is None else model.parent
         self._roots = () if model is None else _folders(model)
+        # Kept with the message, whose number is its own as long as it lives.
+        self._read: dict[int, tuple[TensorProto, Array]] = {}
 
     def array(self, tensor: TensorProto) -> Array:
         """The elements of a tensor.
@@ -73,6 +75,11 @@ class Tensors:
             FormatError: its bytes do not fit its shape, or lie where they must not.
             UnsupportedOp: byparts has no such dtype.
         """
+        if id(tensor) not in self._read:
+            self._read[id(tensor)] = (tensor, self._array(tensor))
+        return self._read[id(tensor)][1]
+
+    def _array(self, tensor: TensorProto) -> Array:
         if tensor.data_type not in _ONLY_KNOWN:
             dtype_of(tensor.data_type)
         size = prod(tensor.dims)

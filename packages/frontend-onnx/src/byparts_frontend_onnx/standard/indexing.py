@@ -336,9 +336,14 @@ def _padded_by_names(
     return ops.concat([*part(low), x, *part(high)], axis)
 
 
-@rules.on("NonZero", known=(0,))
+@rules.on("NonZero", raw=True)
 def non_zero(node: OnnxNode, x: Any) -> Any:
     """The places of the elements that are not 0, one row for each axis."""
+    filled = isinstance(x, Value) and x.node is not None and isinstance(x.node.op, ops.Fill)
+    size = shape_of(x)[0] if filled and rank_of(x) == 1 and x.node.op.value else None
+    if size is not None:  # how PyTorch counted, in opset 9
+        return ops.expand_dims(counted(size), 0)
+    x = node.known(0)
     return np.stack(np.nonzero(np.atleast_1d(x))).astype(np.int64)
 
 

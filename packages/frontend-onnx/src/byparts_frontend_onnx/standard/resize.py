@@ -121,7 +121,8 @@ def _repeated(node: OnnxNode, x: Value, axes: list[int], scales: Any, way: Way) 
 
 def _by_scale(size: Any, factor: float) -> Axis:
     if isinstance(size, int):
-        return Axis(size, math.floor(size * factor), factor)
+        # In f32, as ONNX Runtime: 9 * (17 / 9) is 17 there, and less than 17 in f64.
+        return Axis(size, math.floor(np.float32(size) * np.float32(factor)), factor)
     up, down = factor, 1 / factor
     if up == int(up):
         return Axis(size, dimension(f"n*{int(up)}", {"n": size}) or size, factor)
