@@ -11,7 +11,9 @@ import pytest
 
 import byparts_eager as bp
 import byparts_opset as ops
-from byparts_graph_ir import GraphError
+from byparts_eager import apply as applying
+from byparts_eager.trace import Traced
+from byparts_graph_ir import GraphError, producers
 
 NUMPY: Any = {"backends": ("numpy",)}
 total: Any = ops.sum  # gives an array for an array
@@ -231,3 +233,20 @@ def test_open_cells_get_their_shapes_from_use() -> None:
     v = bp.Cell(TensorType("f32", (None, 5)), initializer=np.ones)
     bp.shapes_from_call(lambda x: x @ v.value, (TensorType("f32", (3, 4)),))
     assert str(v.type) == "f32[4,5]"
+
+
+def test_tracing_does_not_walk_what_was_traced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An op on traced values asks for none of their producers: a long trace takes linear time."""
+    walked: list[Any] = []
+
+    def walk(values: Any) -> Any:
+        walked.extend(values)
+        return producers(values)
+
+    monkeypatch.setattr(applying, "producers", walk)
+
+    def step(x: Any) -> Any:
+        return bp.grad(lambda x: total(ops.tanh(ops.tanh(x) * x)))(x)
+
+    bp.compile(step, **NUMPY)(X)
+    assert walked and not any(isinstance(v, Traced) for v in walked)

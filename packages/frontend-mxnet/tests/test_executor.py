@@ -217,6 +217,9 @@ def test_errors_name_arguments_shapes_and_what_to_do() -> None:
     arrays = {n: mx.nd.ones((1,)) for n in mlp().list_arguments()[:-1]}
     with pytest.raises(mx.MXNetError, match="args has no array for softmax_label"):
         mlp().bind(mx.cpu(), arrays)
+    twice = mx.sym.Variable("w") + mx.sym.Variable("w")
+    with pytest.raises(mx.MXNetError, match="two variables are named w; use one symbol twice"):
+        twice.simple_bind(w=(2,))
     with pytest.raises(mx.MXNetError, match="grad_req of data is 'wrte'; it is write, add or"):
         mlp().simple_bind(data=(1, 64), grad_req="wrte")
 

@@ -134,6 +134,18 @@ def test_errors_say_which_parameter_and_which_call() -> None:
         mx.mod.Module(mlp(), data_names=["dta"])
 
 
+def test_arrays_of_a_batch_go_to_the_names_that_it_was_bound_with() -> None:
+    """Not to those of the module, in whatever order it has them."""
+    net = mx.sym.Variable("a") - mx.sym.Variable("b")
+    module = mx.mod.Module(net, data_names=["a", "b"], label_names=None)
+    module.bind([("b", (2,)), ("a", (2,))], for_training=False)
+    module.init_params()
+    module.forward(mx.io.DataBatch([mx.nd.ones((2,)), mx.nd.full((2,), 3)]))
+    assert module.get_outputs()[0].asnumpy().tolist() == [2, 2]
+    with pytest.raises(mx.MXNetError, match="the batch has 1 arrays of data; the module was bound"):
+        module.forward(mx.io.DataBatch([mx.nd.ones((2,))]))
+
+
 def test_metrics_of_several_outputs_take_theirs_by_name() -> None:
     """A group of two outputs, with a metric for one."""
     data = mx.sym.Variable("data")

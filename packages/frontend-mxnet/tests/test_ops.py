@@ -117,3 +117,17 @@ def test_the_fused_layers_are_the_cells_unrolled(mode: str) -> None:
 
     np.testing.assert_allclose(y.asnumpy(), ys.asnumpy(), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(last[0][0].asnumpy(), states[0].asnumpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_draws_with_the_logarithms_of_their_probabilities() -> None:
+    """`sample_multinomial` draws what has a chance; the logarithm has a gradient, 1 / p."""
+    p = nd.array([[0.0, 0.25, 0.75], [1.0, 0.0, 0.0]])
+    p.attach_grad()
+    with mx.autograd.record():
+        drawn, logs = nd.sample_multinomial(p, get_prob=True)
+    logs.backward()
+
+    chances = p.asnumpy()[range(2), drawn.asnumpy()]
+    np.testing.assert_allclose(logs.asnumpy(), np.log(chances), rtol=1e-6)
+    np.testing.assert_allclose(p.grad.asnumpy()[range(2), drawn.asnumpy()], 1 / chances, rtol=1e-6)
+    assert nd.sample_multinomial(p, shape=(2, 2)).shape == (2, 2, 2)

@@ -17,7 +17,7 @@ from byparts_eager.array import Array, array_of
 from byparts_eager.kind import device_backend, kind_of
 from byparts_eager.plan import Binder, plan_of, plans
 from byparts_eager.state import state
-from byparts_eager.trace import add_node, foreign
+from byparts_eager.trace import Traced, add_node, foreign
 from byparts_graph_ir import (
     Backend,
     Graph,
@@ -128,7 +128,7 @@ def as_array(value: Value, backend: Backend) -> Optional[Array]:
     """
     if value.__class__ is Array:
         return value
-    if value.node is None:
+    if value.node is None or value.__class__ is Traced:  # whose producers are not to be walked
         return None
     if not value.node.inputs and len(value.node.outputs) == 1:
         return constant(value.node.op, backend) if value.type.static else None

@@ -164,10 +164,7 @@ def _variables(ys: Sequence[Any]) -> list[tuple[NDArray, Any]]:
     found = [(v, v._leaf[1]) for v in handles if v._leaf and v.grad_req != "null"]
     found = [(v, leaf) for v, leaf in found if leaf in read and leaf.type.dtype in FLOATS]
     if not found:
-        raise MXNetError(
-            "backward: no array with attach_grad() was used to compute the heads; call "
-            "attach_grad() before record()"
-        )
+        raise MXNetError(tape.NO_VARIABLE)
     return found
 
 

@@ -24,6 +24,7 @@ def bind(
     Raises:
         MXNetError: an argument has no array, or `grad_req` is none of "write", "add", "null".
     """
+    _check_names(symbol)
     names, aux_names = symbol.list_arguments(), symbol.list_auxiliary_states()
     arguments = _by_name("args", names, args or {})
     aux = _by_name("aux_states", aux_names, aux_states or {})
@@ -60,6 +61,7 @@ def simple_bind(
     Raises:
         MXNetError: the shape of an argument does not follow from those that are given.
     """
+    _check_names(symbol)
     inferred = Inferred(symbol, {k: tuple(v) for k, v in shapes.items()}, type_dict)
     arguments, states = symbol.variables()
     missing = inferred.missing()
@@ -79,6 +81,17 @@ def simple_bind(
     reqs = {n: r if n in grads else "null" for n, r in reqs.items()}
     aux = {n.name: make(n, old[2]) for n in states}
     return Executor(symbol, ctx, args, grads, reqs, aux, shared_exec)
+
+
+def _check_names(symbol: Symbol) -> None:
+    """Refuse two variables of one name, which would get one array and one gradient."""
+    names = symbol.list_arguments() + symbol.list_auxiliary_states()
+    twice = sorted({n for n in names if names.count(n) > 1})
+    if twice:
+        raise MXNetError(
+            f"bind: two variables are named {', '.join(twice)}; use one symbol twice to share an "
+            "array, or give other names"
+        )
 
 
 def _array(inferred: Inferred, ctx: Any, node: Node, old: Mapping[str, Any]) -> Any:

@@ -6,10 +6,18 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from byparts_frontend_mxnet.defaults import quick_planner, usual_backends
+
 _stack: list[Context] = []
 # A first run does not wait for a compiler: most programs end before that is worth its time.
 options: dict[str, Any] = {"backends": "auto", "wait": os.environ.get("BYPARTS_WAIT") == "1"}
+options["planner"] = quick_planner
 """Options of `build` for all programs, as in `mx.options["backends"] = ("native", "numpy")`."""
+
+
+def program_options() -> dict[str, Any]:
+    """The options, with the backends that "auto" means here."""
+    return {**options, "backends": usual_backends()} if options["backends"] == "auto" else options
 
 
 @dataclass(frozen=True)

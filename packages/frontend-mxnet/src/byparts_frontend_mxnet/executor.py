@@ -20,7 +20,7 @@ import byparts_opset as ops
 from byparts_autodiff import gradients
 from byparts_eager import Cell, asarray, compile as compiled, training_mode
 from byparts_frontend_mxnet import tape
-from byparts_frontend_mxnet.context import current_context, options
+from byparts_frontend_mxnet.context import current_context, program_options
 from byparts_frontend_mxnet.errors import MXNetError, unknown
 from byparts_frontend_mxnet.nd.array import NDArray
 from byparts_frontend_mxnet.nd.storage import outside, plain
@@ -240,7 +240,7 @@ class Executor:
         """Call a function as a program, which is made for the first call."""
         if key not in self._programs:
             shared = {"arena": self._memory[0]} if self._memory else {}
-            self._programs[key] = compiled(function, **options, **shared)
+            self._programs[key] = compiled(function, **program_options(), **shared)
         with outside():
             results = self._programs[key](*args)
         if not self._memory:
@@ -337,7 +337,8 @@ def _planned(updater: Any, rows: Sequence[tuple[Any, Any]]) -> tuple[Any, Any, l
             own = [weights[i] for i in group], [grads[i] for i in group]
             optimizer.change(*own, states, rate, rescale, wd)
 
-    numbers = [np.float32(x) for x in (*[rate for rate, _ in groups], optimizer.rescale_grad)]
+    rates = [rate for rate, _ in groups]
+    numbers = [np.asarray(x, np.float32) for x in (*rates, optimizer.rescale_grad)]
     return (id(updater), plan), change, numbers
 
 

@@ -21,10 +21,11 @@ from byparts_autodiff import gradients
 from byparts_eager import Array, compile as compiled, training, training_mode
 from byparts_eager.state import state
 from byparts_eager.trace import Frame
-from byparts_frontend_mxnet.context import options
+from byparts_frontend_mxnet.context import options, program_options
 from byparts_frontend_mxnet.errors import MXNetError
 from byparts_frontend_mxnet.nd.array import NDArray, marked
-from byparts_frontend_mxnet.nd.storage import Storage, outside, plain
+from byparts_frontend_mxnet.nd.storage import Storage, outside, owners, plain
+from byparts_frontend_mxnet.stream import stream
 from byparts_graph_ir import Value, producers
 
 _MOST_PROGRAMS = 64
@@ -34,28 +35,35 @@ _open: list[Tape] = []  # tapes with calls that have not run
 _replayed: list[Any] = []  # calls that run at once now, with all blocks inside
 
 Function = Callable[..., Any]
-# A key, a function of (handle -> its gradient) and arrays, the arrays.
-Update = tuple[Any, Callable[..., None], Sequence[Any]]
+# A key, a function of (handle -> its gradient) and arrays, the arrays, identities of the weights.
+Update = tuple[Any, Callable[..., None], Sequence[Any], set[int]]
+NO_VARIABLE = (
+    "backward: no array with attach_grad() was used to compute the heads; call attach_grad() "
+    "before record()"
+)
 
 
 class Tape:
     """The calls since the first one that waited.
 
     Attributes:
-        calls: (key, function, references of the inputs, outputs).
+        calls: (key, function, references of the inputs, outputs, variables that it reads).
         arguments: arrays from outside.
         variables: handles with a gradient that the calls read.
         backwards: (heads, gradients by them), in order.
+        reached: variables that heads depend on.
     """
 
     holds = True  # what a storage that is overwritten must not leave out
 
     def __init__(self) -> None:
-        self.calls: list[tuple[Any, Function, tuple[Any, ...], list[ref[Storage]]]] = []
+        self.calls: list[tuple[Any, Function, tuple[Any, ...], list[ref[Storage]], Any]] = []
         self.arguments: list[Any] = []
         self.variables: dict[NDArray, Any] = {}
         self.backwards: list[tuple[Any, Any]] = []
+        self.reached: dict[NDArray, Any] = {}
         self.grows = True
+        self._written: list[Storage] = []
         self._places: dict[int, tuple[Any, ...]] = {}
         self._kept: list[Any] = []  # storages whose ids are keys
         _open.append(self)
@@ -64,15 +72,20 @@ class Tape:
         """The outputs of a call, which wait."""
         references = tuple([self.place(x) for x in inputs])
         key = key, training()
-        for v in (*variables, *[x for x in inputs if x.grad_req != "null"]):
+        variables = [*variables, *[x for x in inputs if x.grad_req != "null"]]
+        for v in variables:
             self.variables.setdefault(v, self.place(v))
-        types, single = _output_types(key, function, [x.type for x in inputs])
+        types, single, written = _output_types(key, function, [x.type for x in inputs])
         context = inputs[0].context
         outputs = [NDArray(Storage(None, t), context) for t in types]
         for j, y in enumerate(outputs):
             y.storage.waits_for = self
             self._places[id(y.storage)] = ("call", len(self.calls), j)
-        self.calls.append((key, function, references, [ref(y.storage) for y in outputs]))
+        for cell in written:  # running means: whoever reads them runs this tape
+            owners[cell].waits_for = self
+            self._written.append(owners[cell])
+        stored = [ref(y.storage) for y in outputs]
+        self.calls.append((key, function, references, stored, variables))
         return outputs[0] if single else outputs
 
     def place(self, x: NDArray) -> tuple[Any, ...]:
@@ -93,51 +106,93 @@ class Tape:
         return place
 
     def backward(self, heads: Sequence[Any], head_grads: Sequence[Any]) -> None:
-        """Let the gradients by all variables wait, too."""
-        seeds = [None if g is None else self.place(g) for g in head_grads]
-        self.backwards.append(([self.place(h) for h in heads], seeds))
-        self.grows = False
-        for v in self.variables:
-            if v.grad is not None:
-                v.grad.storage.waits_for = self
-                v._fresh_grad = True
+        """Let the gradients by all variables that heads depend on wait, too.
 
-    def is_read(self) -> bool:
-        """Whether somebody has an output."""
-        return any(r() is not None for _, _, _, outputs in self.calls for r in outputs)
+        Raises:
+            MXNetError: there are none.
+        """
+        places = [self.place(h) for h in heads]
+        reached = self._reached_by(places)
+        if not reached:
+            raise MXNetError(NO_VARIABLE)
+        for v in reached:
+            before = v.grad.storage.waits_for
+            if before is not None and before is not self and before.holds:
+                before.run()  # an earlier backward: gradients are written in order
+            v.grad.storage.waits_for, v._fresh_grad = self, True
+            self.reached[v] = self.variables[v]
+        seeds = [None if g is None else self.place(g) for g in head_grads]
+        self.backwards.append((places, seeds))
+        self.grows = False
+
+    def _reached_by(self, places: Sequence[Any]) -> list[NDArray]:
+        """The variables that these outputs depend on."""
+        found: dict[NDArray, None] = {}
+        waiting, seen = [p[1] for p in places if p[0] == "call"], set()
+        while waiting:
+            i = waiting.pop()
+            key, _, references, _, variables = self.calls[i]
+            if i not in seen and key[0][0] != "_detach":
+                found.update(dict.fromkeys([v for v in variables if v.grad is not None]))
+                waiting += [p[1] for p in references if p[0] == "call"]
+            seen.add(i)
+        return list(found)
+
+    def end(self) -> None:
+        """Take no more calls.  Without a backward, run if that writes states (running means)."""
+        self.grows = False
+        if not self.backwards:
+            stored = [r() for _, _, _, outputs, _ in self.calls for r in outputs]
+            if self._written:
+                self.run()
+            elif all(storage is None for storage in stored):
+                _open.remove(self)
 
     def run(self, update: Optional[Update] = None) -> None:
         """Run what waits; with `update`, change the weights in the same program."""
         _open.remove(self) if self in _open else None
+        for state_storage in self._written:
+            state_storage.waits_for = None
         if not self.backwards:
             self._run_recorded()
             return
         alive = [
             (i, j, storage)
-            for i, (_, _, _, outputs) in enumerate(self.calls)
+            for i, (_, _, _, outputs, _) in enumerate(self.calls)
             for j, r in enumerate(outputs)
             if (storage := r()) is not None and storage.waits_for is self
         ]
-        by_argument = [
-            (v, p) for v, p in self.variables.items() if p[0] == "argument" and v.grad is not None
+        used = update[3] if update else set()
+        by_argument = [(v, p) for v, p in self.reached.items() if p[0] == "argument"]
+        weights = [
+            (v, id(v) not in used or v._keeps_grad or v.grad_req == "add")
+            for v, p in self.reached.items()
+            if p[0] == "cell"
         ]
-        for v in self.variables:
-            if v.grad is not None:
-                is_used_up = update and v.storage.cell is not None and not _is_kept(v)
-                v.grad.storage.waits_for = _Lost(v) if is_used_up else None
+        for v, _ in by_argument:
+            v.grad.storage.waits_for = None
+        for v, keeps in weights:
+            v.grad.storage.waits_for = None if keeps else _Lost(v)
         ends = tuple([(i, j) for i, j, _ in alive])
-        calls = tuple([(key, places) for key, _, places, _ in self.calls])
+        calls = tuple([(key, places) for key, _, places, _, _ in self.calls])
         backs = tuple([(tuple(h), tuple(g)) for h, g in self.backwards])
-        how = tuple([(p, v.grad_req, _is_kept(v)) for v, p in self.variables.items()])
-        key = (calls, ends, backs, how, update[0] if update else None, repr(options))
+        how = tuple([(p, v.grad_req) for v, p in self.reached.items()])
+        key = (
+            calls,
+            ends,
+            backs,
+            how,
+            tuple([keeps for _, keeps in weights]),
+            update[0] if update else None,
+            repr(options),
+        )
         program = _programs.get(key)
         if program is None:
             if len(_programs) >= _MOST_PROGRAMS:
                 _programs.pop(next(iter(_programs)))
-            functions = [(f, places, k[1]) for k, f, places, _ in self.calls]
-            weights = [(v, _is_kept(v)) for v, p in self.variables.items() if p[0] == "cell"]
+            functions = [(f, places, k[1]) for k, f, places, _, _ in self.calls]
             plan = _Plan(functions, ends, backs, weights, [p for _, p in by_argument], update)
-            program = _programs[key] = compiled(plan.run, **options)
+            program = _programs[key] = compiled(plan.run, **program_options())
         with outside():
             more = update[2] if update else ()
             results = program(tuple(self.arguments), tuple(more))
@@ -156,7 +211,7 @@ class Tape:
         _replayed.append(self)
         handles = {p: v for v, p in self.variables.items()}
         try:
-            for key, function, places, outputs in calls:
+            for key, function, places, outputs, _ in calls:
                 with training_mode(key[1]):
                     inputs = [
                         handles[p] if p in handles else _handle(p, environment, self.arguments)
@@ -186,6 +241,9 @@ class Waiting:
         """Run it, once."""
         forget(self)
         self.function()
+
+    def end(self) -> None:
+        """Go on to wait."""
 
 
 def wait(function: Function) -> Waiting:
@@ -259,11 +317,6 @@ class _Lost:
         )
 
 
-def _is_kept(variable: NDArray) -> bool:
-    """Whether a gradient outlives a program that uses it for an update."""
-    return variable._keeps_grad or variable.grad_req == "add"
-
-
 def _reached(ys: Sequence[Value], leaves: Sequence[Value]) -> list[Value]:
     """The leaves that ys are computed from."""
     read = {x for node in producers(list(ys)) for x in node.inputs} | set(ys)
@@ -286,14 +339,17 @@ def _listed(x: Any) -> list[Any]:
 
 
 def _output_types(key: Any, function: Function, types: Sequence[Any]) -> Any:
-    """The types of the outputs of a call, and whether it gives one alone; by tracing it once."""
+    """The types of the outputs, whether it is one alone, and the states that are written."""
     known = (key, tuple(types))
     if known not in _types:
         if len(_types) >= 16 * _MOST_PROGRAMS:
             _types.clear()
         with outside(), Frame() as frame:
             result = function(*[NDArray(frame.input(t)) for t in types])
-            _types[known] = [y.type for y in _listed(result)], not isinstance(result, (list, tuple))
+            types = [y.type for y in _listed(result)]
+            olds = {**frame.inputs, stream.position: frame.values.get(stream.position)}
+            written = [c for c, v in frame.values.items() if v is not olds.get(c)]
+            _types[known] = types, not isinstance(result, (list, tuple)), written
     return _types[known]
 
 
@@ -342,11 +398,9 @@ def runs_at_once() -> bool:
 
 
 def begin() -> None:
-    """Let the next call that waits begin a new tape; forget tapes that nobody can read."""
+    """Let the next call that waits begin a new tape."""
     for tape in _open[:]:
-        tape.grows = False
-        if not tape.backwards and not tape.is_read():
-            _open.remove(tape)
+        tape.end()
 
 
 def flush() -> None:

@@ -10,7 +10,7 @@ from typing import Any, Optional
 from byparts_eager import compile as compiled
 from byparts_eager.state import state
 from byparts_frontend_mxnet import nd, tape
-from byparts_frontend_mxnet.context import Context, options
+from byparts_frontend_mxnet.context import Context, program_options
 from byparts_frontend_mxnet.errors import DeferredInitializationError
 from byparts_frontend_mxnet.gluon.parameter import Deferred, Parameter, ParameterDict
 from byparts_frontend_mxnet.nd.array import NDArray
@@ -103,7 +103,7 @@ class Block:
         found = ParameterDict(self._params.prefix)
         pattern = re.compile(select or "")
         own = {p.name: p for p in (*self._params.values(), *self._reg_params.values())}
-        found._params.update({n: p for n, p in own.items() if pattern.match(n)})
+        found.update({n: p for n, p in own.items() if pattern.match(n)})
         for child in self._children:
             found.update(child.collect_params(select))
         return found
@@ -253,7 +253,7 @@ class _Program:
     def __init__(self, block: HybridBlock) -> None:
         self._block = block
         self._parameters = list(block.collect_params().values())
-        self._run = compiled(self._values, **options)
+        self._run = compiled(self._values, **program_options())
 
     def __call__(self, args: Any) -> Any:
         context = args[0].context

@@ -71,7 +71,8 @@ class _OneOp(HybridBlock):
         setattr(self, name, self.params.get(name, **how))
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **parameters: Any) -> Any:
-        y = getattr(F, self.op)(x, *parameters.values(), name="fwd", **self._how)
+        inputs = [p for p in parameters.values() if p is not None]
+        y = getattr(F, self.op)(x, *inputs, name="fwd", **self._how)
         return y if self.act is None else self.act(y)
 
     def _line(self) -> str:
@@ -91,6 +92,7 @@ class Dense(_OneOp):
     ) -> None:  # fmt: skip
         how = {"num_hidden": units, "flatten": flatten, "no_bias": not use_bias}
         super().__init__(how, activation, **kwargs)
+        self._units, self._in_units = units, in_units  # which subclasses of 2017 read
         self._parameter("weight", (units, in_units), weight_initializer)
         self.bias = None
         if use_bias:
@@ -140,7 +142,7 @@ class BatchNorm(_OneOp):
             ("running_mean", running_mean_initializer, False),
             ("running_var", running_variance_initializer, False),
         ):
-            self._parameter(name, (in_channels,), init, grad_req="write" if trained else "null")
+            self._parameter(name, (in_channels,), init, differentiable=trained)
 
 
 class LayerNorm(_OneOp):

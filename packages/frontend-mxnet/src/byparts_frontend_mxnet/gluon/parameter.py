@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Optional
 
 import numpy as np
@@ -36,6 +36,7 @@ class Parameter:
         self.name, self.dtype, self.lr_mult, self.wd_mult = name, dtype, lr_mult, wd_mult
         self.shape = (shape,) if isinstance(shape, int) else shape
         self.init, self.allow_deferred_init = init, allow_deferred_init
+        self._differentiable = differentiable
         self._grad_req = grad_req if differentiable else "null"
         self._data: dict[Context, NDArray] = {}
         self._deferred: Any = None  # (initializer, devices) until the shape is known
@@ -50,7 +51,7 @@ class Parameter:
 
     @grad_req.setter
     def grad_req(self, req: str) -> None:
-        self._grad_req = req
+        self._grad_req = req if self._differentiable else "null"
         for x in self._data.values():
             self._attach(x)
 
@@ -234,35 +235,28 @@ class Deferred(NDArray):
         return self._parameter.data().read()
 
 
-class ParameterDict:
+class ParameterDict(dict[str, Parameter]):
     """Parameters by name, each with the prefix of its block."""
 
     def __init__(self, prefix: str = "", shared: Optional[ParameterDict] = None) -> None:
+        super().__init__()
         self.prefix, self._shared = prefix, shared
-        self._params: dict[str, Parameter] = {}
 
-    def get(self, name: str, **kwargs: Any) -> Parameter:
+    def get(self, name: str, **kwargs: Any) -> Parameter:  # type: ignore[override]  # as MXNet's
         """The parameter of this name, made if there is none.
 
         Raises:
             MXNetError: there is one of another shape.
         """
-        full = self.prefix + name
-        found = self._params.get(full) or (self._shared and self._shared._params.get(full))
-        if not found:
-            found = self._params[full] = Parameter(full, **kwargs)
-            if self._shared is not None:
-                self._shared._params[full] = found
-        elif kwargs.get("shape") is not None and found.shape is not None:
+        full, shared = self.prefix + name, self if self._shared is None else self._shared
+        if full not in self and full not in shared:
+            shared[full] = Parameter(full, **kwargs)
+        found = self[full] = self[full] if full in self else shared[full]
+        pairs = zip(kwargs.get("shape") or (), found.shape or (), strict=False)
+        if any(a and b and a != b for a, b in pairs):
             asked = kwargs["shape"]
-            if any(a and b and a != b for a, b in zip(asked, found.shape, strict=True)):
-                raise MXNetError(f"parameter {full!r} is {found.shape}, and asked for as {asked}")
-        self._params[full] = found
+            raise MXNetError(f"parameter {full!r} is {found.shape}, and asked for as {asked}")
         return found
-
-    def update(self, other: ParameterDict) -> None:
-        """Take in the parameters of another dict."""
-        self._params.update(other._params)
 
     def initialize(
         self, init: Any = None, ctx: Any = None, verbose: bool = False, force_reinit: bool = False
@@ -300,37 +294,16 @@ class ParameterDict:
         """
         given: Mapping[str, NDArray] = nd.load(filename)
         named = {restore_prefix + re.sub("^(arg|aux):", "", n): x for n, x in given.items()}
-        for name in self._params:
+        for name in self:
             if name not in named and not allow_missing:
                 raise unknown(f"the file {filename!r}", name, named)
         for name, x in named.items():
-            if name in self._params:
-                if ctx is not None and not self._params[name]._data:
-                    self._params[name].initialize("zeros", ctx)
-                self._params[name].set_data(x)
+            if name in self:
+                if ctx is not None and not self[name]._data:
+                    self[name].initialize("zeros", ctx)
+                self[name].set_data(x)
             elif not ignore_extra:
-                raise unknown("the block", name, self._params)
-
-    def keys(self) -> Any:
-        return self._params.keys()
-
-    def values(self) -> Any:
-        return self._params.values()
-
-    def items(self) -> Any:
-        return self._params.items()
-
-    def __getitem__(self, name: str) -> Parameter:
-        return self._params[name]
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._params
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._params)
-
-    def __len__(self) -> int:
-        return len(self._params)
+                raise unknown("the block", name, self)
 
     def __repr__(self) -> str:
         rows = "\n".join(f"  {p}" for p in self.values())

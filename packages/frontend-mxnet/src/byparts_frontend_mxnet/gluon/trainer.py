@@ -10,6 +10,7 @@ from byparts_frontend_mxnet import nd
 from byparts_frontend_mxnet.errors import MXNetError
 from byparts_frontend_mxnet.gluon.parameter import Parameter, ParameterDict
 from byparts_frontend_mxnet.optimizer import Optimizer, Updater, create
+from byparts_frontend_mxnet.tape import Update
 
 _MOST_RATES = 4  # that are constants of a program
 
@@ -33,7 +34,11 @@ class Trainer:
             if not isinstance(p, Parameter):
                 raise MXNetError(f"Trainer: {p!r:.60} is no Parameter; give net.collect_params()")
         self._params = rows
-        named = dict(enumerate(rows))
+        self._init_optimizer(optimizer, optimizer_params)
+
+    def _init_optimizer(self, optimizer: Any, optimizer_params: Any) -> None:
+        """Begin with another optimizer; programs of 2017 do so to change the rate."""
+        named = dict(enumerate(self._params))
         if isinstance(optimizer, Optimizer):
             if optimizer_params:
                 raise MXNetError("Trainer: optimizer_params beside an optimizer; give it these")
@@ -90,8 +95,8 @@ class Trainer:
             for x in xs:
                 x._fresh_grad = p.grad_req == "add"
 
-    def _update(self, rows: Any) -> tuple[Any, Any, Any]:
-        """(key, function of rates and rescale_grad, these), of weights on one device."""
+    def _update(self, rows: Any) -> Update:
+        """The update of weights on one device."""
         opt, updater = self._optimizer, self._updater(None)
         groups: dict[tuple[float, float], list[int]] = {}
         for i, _ in rows:
@@ -118,7 +123,8 @@ class Trainer:
                 opt.change(ws, [gradient(w) for w in ws], states, rate, rescale, wd)
 
         more = () if is_constant else [np.asarray(x, np.float32) for x in numbers]
-        return (self, plan, tuple(numbers) if is_constant else None), change, more
+        key = (self, opt, plan, tuple(numbers) if is_constant else None)
+        return key, change, more, {id(weight) for _, weight in rows}
 
     def _update_each(self, rows: Any) -> None:
         """Add the gradients of all devices, and update each copy."""

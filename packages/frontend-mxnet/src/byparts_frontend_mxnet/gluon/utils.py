@@ -9,6 +9,7 @@ from typing import Any
 from byparts_frontend_mxnet import nd
 from byparts_frontend_mxnet.errors import MXNetError
 from byparts_frontend_mxnet.nd.array import NDArray
+from byparts_frontend_mxnet.test_utils import download as download
 
 
 def split_data(

@@ -227,17 +227,26 @@ class Module(BaseModule):
 
     def forward(self, data_batch: Any, is_train: Optional[bool] = None) -> None:
         self._need(bind=self.binded, init_params=self.params_initialized)
-        arrays = dict(zip(self.data_names, data_batch.data, strict=True))
-        arrays |= dict(zip(self.label_names, data_batch.label or (), strict=False))
+        names = _names(getattr(data_batch, "provide_data", None) or self.data_shapes)
+        labels = self._labels(getattr(data_batch, "provide_label", None))
+        if len(data_batch.data) != len(names):
+            raise MXNetError(
+                f"forward: the batch has {len(data_batch.data)} arrays of data; the module was "
+                f"bound to {', '.join(names)}"
+            )
+        arrays = dict(zip(names, data_batch.data, strict=True))
+        arrays |= dict(zip(labels, data_batch.label or (), strict=False))
+        arrays = {n: x for n, x in arrays.items() if n in self._exec.arg_dict}
         now = {n: x.shape for n, x in arrays.items()}
         bound = {d.name: d.shape for d in (*self.data_shapes, *(self.label_shapes or ()))}
         if any(bound.get(n, s) != s for n, s in now.items()):
-            data, label = (
-                [(n, now[n]) for n in names if n in now]
-                for names in (self.data_names, self.label_names)
-            )
-            self._reshape(data, label)
+            parts = ([(n, now[n]) for n in part if n in now] for part in (names, labels))
+            self._reshape(*parts)
         self._exec.forward(self.for_training if is_train is None else is_train, **arrays)
+
+    def _labels(self, shapes: Any = None) -> list[str]:
+        """The names of the labels of a batch, in its order."""
+        return _names(shapes or self.label_shapes or ()) or self.label_names
 
     def backward(self, out_grads: Any = None) -> None:
         self._need(bind=self.binded, init_params=self.params_initialized)
@@ -276,7 +285,7 @@ class Module(BaseModule):
             self._exec.arg_dict[name][:] = value if states is None else states[i]
 
     def update_metric(self, eval_metric: Any, labels: Any) -> None:
-        named = dict(zip(self.label_names, labels or (), strict=False))
+        named = dict(zip(self._labels(), labels or (), strict=False))
         outputs = self._exec.output_dict
         if eval_metric.output_names or eval_metric.label_names:
             eval_metric.update_dict(named, outputs)
@@ -347,4 +356,5 @@ def _described(shapes: Any) -> list[DataDesc]:
     return [d if isinstance(d, DataDesc) else DataDesc(*d) for d in pairs]
 
 
-__all__ = ["Module", "nd"]
+def _names(shapes: Any) -> list[str]:
+    return [d[0] for d in shapes]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sys import modules
 from types import SimpleNamespace
 from typing import Any, Optional
 
@@ -118,6 +119,8 @@ def _custom(*args: Any, op_type: str, **keywords: Any) -> Any:
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
+    if name in ("_internal", "op"):  # where MXNet keeps ops, some of them hidden
+        return modules[__name__]
     globals()[name] = function = _function(name)
     return function
 

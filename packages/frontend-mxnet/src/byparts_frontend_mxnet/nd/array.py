@@ -200,9 +200,8 @@ class NDArray:
     def detach(self) -> NDArray:
         """A new handle on the elements, whose history is forgotten."""
         if self.storage.waits_for is not None and state.recorders:
-            return invoke(find("BlockGrad"), (self,), {})  # type: ignore[no-any-return]
-        x = self.read()
-        return NDArray(plain(x) if state.frame is None else ops.stop_gradient(x), self.context)
+            return NDArray.defer(("_detach",), _detached, [self], ())  # type: ignore[no-any-return]
+        return _detached(self)
 
     def reshape(self, *shape: Any, **keywords: Any) -> NDArray:
         """A view of the elements in another shape, with MXNet's codes."""
@@ -248,6 +247,9 @@ class NDArray:
         return view
 
     def __getitem__(self, key: Any) -> Any:
+        if self.storage.waits_for is not None and state.recorders and _is_basic(key):
+            part = partial(_part_of, key)
+            return NDArray.defer(("getitem", repr(key)), part, [self], ())
         key = _index(key)
         if isinstance(key, slice) and key.step in (None, 1) and key != slice(None):
             return self._view(key)
@@ -342,6 +344,21 @@ def _method(name: str, self: NDArray, *args: Any, **keywords: Any) -> Any:
 
 def _of_numpy(elements: Any, context: Context) -> NDArray:
     return NDArray(Array(elements), context)
+
+
+def _detached(x: NDArray) -> NDArray:
+    value = x.read()
+    return NDArray(plain(value) if state.frame is None else ops.stop_gradient(value), x.context)
+
+
+def _is_basic(key: Any) -> bool:
+    """Whether an index is made of numbers and slices alone."""
+    items = key if isinstance(key, tuple) else (key,)
+    return all(isinstance(k, (int, slice, type(None), type(Ellipsis))) for k in items)
+
+
+def _part_of(key: Any, x: NDArray) -> NDArray:
+    return NDArray(_part(x.read(), key), x.context)
 
 
 def _index(key: Any) -> Any:

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Optional
+from weakref import WeakValueDictionary
 
 from byparts_eager import Array, Cell
 from byparts_eager.array import array_of
 from byparts_eager.state import state
 from byparts_graph_ir import TensorType
+
+owners: WeakValueDictionary[Cell, Storage] = WeakValueDictionary()  # the place of each cell
 
 
 class Storage:
@@ -40,7 +43,7 @@ class Storage:
 
     def get(self) -> Any:
         """The array now, or a traced value; runs what it waits for."""
-        if self.waits_for is not None:
+        if self.waits_for is not None and state.frame is None:
             self.waits_for.run()
         return self._array if self.cell is None else self.cell.value
 
@@ -66,6 +69,7 @@ class Storage:
         if self.cell is None:
             self.cell = Cell(plain(self.get()), name=name)
             self._array = None
+            owners[self.cell] = self
         return self.cell
 
     flush: Any = None  # runs the programs that read cells and have not run yet
