@@ -7,7 +7,6 @@ from math import prod
 from typing import Any
 
 import byparts_opset as ops
-from byparts_frontend_mxnet.errors import MXNetError
 from byparts_frontend_mxnet.ops.entry import dtype_name, op, op_table
 from byparts_frontend_mxnet.stream import stream
 
@@ -133,17 +132,23 @@ def softmax_activation(data: Any, *, mode: str = "instance") -> Any:
     return ops.reshape(ops.softmax(rows, -1), data.type.dims)
 
 
-@op("_sample_multinomial", "sample_multinomial", "multinomial")
+@op(
+    "_sample_multinomial", "sample_multinomial", "multinomial",
+    outputs=lambda p: ("output0", "output1") if p["get_prob"] else ("output",),
+)  # fmt: skip
 def sample_multinomial(data: Any, *, shape: Any = (), get_prob: bool = False) -> Any:
-    """Indices drawn with the probabilities of each row; one, or `shape` of them."""
-    if get_prob:
-        raise MXNetError("sample_multinomial: get_prob=True; use pick on the log of data")
+    """Indices drawn with the probabilities of each row; `get_prob` adds the log of theirs."""
     tail = (shape,) if isinstance(shape, int) else shape
     rows = ops.reshape(data, (-1, 1, data.type.dims[-1]))
     u = stream.uniform((rows.type.dims[0], prod(tail), 1))
     drawn = ops.sum(ops.cast(ops.greater(u, ops.cumsum(rows, 2)), "i32"), 2)
     drawn = ops.minimum(drawn, data.type.dims[-1] - 1)
-    return ops.reshape(drawn, (*data.type.dims[:-1], *tail) or (1,))
+    dims = (*data.type.dims[:-1], *tail) or (1,)
+    indices = ops.reshape(drawn, dims)
+    if not get_prob:
+        return indices
+    chosen = ops.take_along_axis(ops.reshape(rows, (-1, data.type.dims[-1])), drawn, 1)
+    return indices, ops.reshape(ops.log(chosen), dims)
 
 
 @op("_arange", "arange")
