@@ -1,4 +1,5 @@
 import pickle
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -182,3 +183,13 @@ def test_images_are_cropped_to_others() -> None:
     (middle,) = mx.sym.Crop(*names, center_crop=True).eval(x=x, y=like)
     assert there.asnumpy().ravel().tolist() == [9, 10, 13, 14]
     assert middle.asnumpy().ravel().tolist() == [5, 6, 9, 10]
+
+
+def test_namespaces_have_the_names_of_modules() -> None:
+    """Imports of modules by their longer and shorter names give the same."""
+    base, ndarray = (import_module(f"byparts_frontend_mxnet.{n}") for n in ("base", "ndarray"))
+    assert base.MXNetError is mx.MXNetError
+    assert ndarray.NDArray is mx.nd.NDArray
+    loss = mx.contrib.nd.ctc_loss(mx.nd.zeros((2, 1, 3)), mx.nd.array([[1, 0]]))
+    np.testing.assert_allclose(loss.asnumpy(), [np.log(3)], rtol=1e-6)
+    assert mx.contrib.sym.CTCLoss(mx.sym.Variable("x"), name="c").list_outputs() == ["c_output"]

@@ -1,12 +1,14 @@
 """Programs of MXNet 1.0, imperative and symbolic, by changing the import line."""
 
 from sys import modules as _modules
+from types import SimpleNamespace as _Names
 
 from byparts_frontend_mxnet import nd as nd
 
 from byparts_frontend_mxnet import autograd as autograd, gluon as gluon  # isort: skip
 from byparts_frontend_mxnet import (
     context as context,
+    errors as errors,
     initializer as initializer,
     lr_scheduler as lr_scheduler,
     operator as operator,
@@ -44,8 +46,12 @@ from byparts_frontend_mxnet.symbol import Symbol as Symbol
 
 ndarray, init = nd, initializer
 sym, mod, kv, viz, mon, attribute = symbol, module, kvstore, visualization, monitor, name
+base, cpu_pinned = errors, cpu
+contrib = _Names(**dict.fromkeys(("nd", "ndarray"), nd.contrib))
+contrib.sym = contrib.symbol = symbol.contrib
 
 # `import byparts_frontend_mxnet.ndarray as F` and the like name modules.
-_modules.update({f"{__name__}.{n}": globals()[n] for n in ("ndarray", "init", "sym", "mod", "kv")})
+_ALIASES = ("ndarray", "init", "sym", "mod", "kv", "base", "attribute", "viz", "mon")
+_modules.update({f"{__name__}.{n}": globals()[n] for n in _ALIASES})
 
 __version__ = "0.2.0"

@@ -127,6 +127,7 @@ def __getattr__(name: str) -> Any:
 
 _RANDOM = ("uniform", "normal", "exponential", "randint", "multinomial", "shuffle")
 random = SimpleNamespace(**{name: _function(name) for name in _RANDOM})
+contrib = SimpleNamespace(**{name: _function(name) for name in ("ctc_loss", "CTCLoss")})
 
 __all__ = [
     "MXNetError", "NDArray", "arange", "array", "concatenate", "empty", "full", "load", "ones",
