@@ -22,8 +22,8 @@ _OF_MODELS = dict.fromkeys(("keras-file", "keras-json"), 180)
 @pytest.mark.parametrize("name", sorted(READERS.keys() - OF_GRAPHS.keys()))
 def test_every_changed_file_is_refused_or_sound(name: str) -> None:
     """No other error, and of both there are some: a fuzzer of refusals alone would see little."""
-    if name == "safetensors" and importlib.util.find_spec(name) is None:
-        pytest.skip("safetensors is not installed")
+    if name in ("safetensors", "onnx") and importlib.util.find_spec(name) is None:
+        pytest.skip(f"{name} is not installed")
 
     tries = (_OF_GRAPHS | _OF_MODELS).get(name, 600)
     campaign = run(READERS[name](), range(tries), seed=0)

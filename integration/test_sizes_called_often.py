@@ -35,7 +35,7 @@ def test_a_size_that_is_called_often_is_compiled_alone(monkeypatch: pytest.Monke
 def test_random_programs_that_are_compiled_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each size three times, the third time on kernels of numbers; updates and draws go on."""
     monkeypatch.setattr("byparts_runtime.run.change.estimate", lambda loaded: (2, 3))
-    report = named_campaign(("native", "numpy"), 15, 9000, times=3)
+    report = named_campaign(("native", "numpy"), 8, 9000, times=3)
 
     assert not report.failures, str(report)
     assert report.shared > report.sizes // 3

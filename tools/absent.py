@@ -63,8 +63,8 @@ ABSENT = (
         no_part("distributed", "remote"),
     ),
     Absent(
-        "No ONNX, no export to C. Models come from `torch.export` and from TensorFlow's files.",
-        no_part("onnx", "frontend-onnx", "export"),
+        "No export to C. Models come from `torch.export`, from ONNX and from TensorFlow's files.",
+        no_part("export"),
     ),
     Absent(
         "No GPU but NVIDIA's; kernels for those are generated, or PyTorch's.",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from byparts_conformance.fuzz import graph_readers
 from byparts_conformance.fuzz.reader import Reader
-from readers import digits, examples, models, plans, tensorflow, weights
+from readers import digits, examples, models, onnx_models, plans, tensorflow, weights
 
 READERS: Mapping[str, Callable[[], Reader]] = {
     **graph_readers.READERS,
@@ -36,4 +36,5 @@ READERS: Mapping[str, Callable[[], Reader]] = {
     "keras-file": models.keras_file,
     "plain-objects": models.plain_objects,
     "array-file": models.array_file,
+    "onnx": onnx_models.onnx_model,
 }

@@ -67,6 +67,10 @@ def test_files_of_numbers_and_of_digits(tmp_path: Path) -> None:
     assert batch.data[0].shape == (2, 1, 2, 2)
     assert batch.label[0].asnumpy().tolist() == [3, 7]
     np.testing.assert_allclose(batch.data[0].asnumpy().max(), 210 / 255)
+    part = mx.io.MNISTIter(
+        str(images), str(labels), 1, data_shape=(4,), num_parts=2, part_index=1, shuffle=False
+    )
+    assert [(b.data[0].shape, b.label[0].asscalar()) for b in part] == [((1, 4), 7)]
     with pytest.raises(ArgumentError, match="is no file of bytes in MNIST's format"):
         mx.io.MNISTIter(str(tmp_path / "x.csv"), str(labels))
 
@@ -81,3 +85,22 @@ def test_errors_say_the_numbers() -> None:
         mx.io.ImageRecordIter(path_imgrec="x.rec")
     with pytest.raises(ArgumentError, match="data is a list of arrays"):
         mx.io.DataBatch(mx.nd.ones((1,)))
+
+
+def test_labels_of_an_iterator_get_another_name() -> None:
+    """What programs of 2016 assign to `label`, to rename it."""
+    rows = mx.io.NDArrayIter(np.ones((4, 2)), np.arange(4), 2)
+    rows.label = mx.io._init_data(np.arange(4), allow_empty=True, default_name="svm_label")
+    assert rows.provide_label[0].name == "svm_label"
+    assert rows.next().label[0].asnumpy().tolist() == [0, 1]
+
+
+def test_files_are_found_and_not_downloaded(tmp_path: Path) -> None:
+    """A file that is there is what `download` returns; else the error says where to put it."""
+    with pytest.raises(
+        mx.MXNetError, match=r"fetch http://x\.org/a/b\.txt and save it as .*b\.txt"
+    ):
+        mx.test_utils.download("http://x.org/a/b.txt", dirname=tmp_path)
+    (tmp_path / "b.txt").touch()
+    path = mx.test_utils.download("http://x.org/a/b.txt", dirname=tmp_path)
+    assert path == str(tmp_path / "b.txt")

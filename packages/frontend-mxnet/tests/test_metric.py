@@ -76,3 +76,13 @@ def test_errors_name_metrics_and_shapes() -> None:
         ArgumentError, match=r"labels of shape \(2,\) and predictions of shape \(3,\)"
     ):
         mx.metric.create("acc").update([mx.nd.array([0, 1])], PREDICTIONS)
+
+
+def test_a_column_of_labels_goes_with_each_column_of_predictions() -> None:
+    """The mean squared error of class numbers and probabilities, as the tutorial prints it."""
+    mse = mx.metric.create("mse")
+    mse.update([mx.nd.array([0, 2])], [mx.nd.array([[0, 1, 1], [1, 1, 1]])])
+    assert mse.get() == ("mse", np.float32(5 / 6))
+    mx.metric.check_label_shapes(np.ones(3), np.zeros(3), shape=1)
+    with pytest.raises(ArgumentError, match=r"\(3,\) labels for \(4,\) predictions"):
+        mx.metric.check_label_shapes(np.ones(3), np.zeros(4), shape=1)

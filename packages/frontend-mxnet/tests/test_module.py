@@ -266,3 +266,24 @@ def test_feed_forward_takes_a_symbol_for_each_bucket() -> None:
     model.fit(Lengths(2))
     assert sorted(model.arg_params or {}) == ["e_weight", "f_bias", "f_weight"]
     assert model.module.score(Lengths(2), "acc") == [("accuracy", 1.0)]
+
+
+def test_a_loss_in_python_trains_the_modules_before_it() -> None:
+    """The hinge of several classes, whose gradient is a function of NumPy arrays."""
+
+    def hinge(scores: Any, labels: Any) -> Any:
+        x, y = scores.asnumpy(), labels.asnumpy().astype(int)
+        rows, grad = np.arange(len(x)), np.zeros_like(x)
+        worst = (1 + x - x[rows, y][:, None] - np.eye(10)[y]).argmax(1)
+        np.add.at(grad, (rows, worst), 1)
+        np.add.at(grad, (rows, y), -1)
+        return grad
+
+    score = mx.mod.Module(mlp().get_internals()["fc2_output"], label_names=None)
+    loss = mx.mod.PythonLossModule(grad_func=hinge)
+    module = mx.mod.SequentialModule().add(score).add(loss, take_labels=True, auto_wiring=True)
+    how = {"initializer": mx.init.Xavier(), "optimizer_params": {"learning_rate": 0.1}}
+    module.fit(batches(0, 1500), num_epoch=4, **how)
+    assert dict(module.score(batches(1500, 1797), "acc"))["accuracy"] > 0.9
+    with pytest.raises(NotImplementedError, match="give grad_func="):
+        mx.mod.PythonLossModule().backward()

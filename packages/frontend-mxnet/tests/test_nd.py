@@ -256,3 +256,23 @@ def test_ops_of_ones_own() -> None:
     assert calls.asscalar() == 1
     with pytest.raises(mx.MXNetError, match="Custom has no 'scale'"):
         nd.Custom(a, op_type="scale")
+
+
+def test_arrays_index_rows() -> None:
+    """Indices of either library, and a list of them."""
+    x = nd.array([[1, 2], [3, 4], [5, 6]])
+    for rows in ([2, 0], np.array([2, 0]), nd.array([2, 0])):
+        assert x[rows].asnumpy().tolist() == [[5, 6], [1, 2]]
+
+
+def test_logs_of_the_probabilities_of_what_is_drawn_have_gradients() -> None:
+    """The gradient of log p of the index drawn is 1 / p there: what actor-critic follows."""
+    p = nd.array([[0.25, 0.75], [1, 0]])
+    p.attach_grad()
+    with mx.autograd.record():
+        drawn, logs = nd.sample_multinomial(p, get_prob=True)
+    logs.backward()
+    chosen = np.eye(2)[drawn.asnumpy()] / p.asnumpy().clip(0.1)
+    np.testing.assert_allclose(p.grad.asnumpy(), chosen, rtol=1e-6)
+    np.testing.assert_allclose(logs.asnumpy(), -np.log(chosen.max(1)), rtol=1e-6)
+    assert mx.test_utils.list_gpus() == []

@@ -197,6 +197,7 @@ def test_a_size_may_be_a_number_of_the_computation() -> None:
         (lambda x: torch.cat([x, x[:1]]).reshape(-1, 2), "(min(n,1)*4+n*4)//2", False),
         (lambda x: x[:, 1:].reshape(-1) * (2 * x.shape[0] + 1), "3*n", False),
         (lambda x: torch.zeros(2 * x.shape[0] + 1) + x.sum(), "2*n+1", False),
+        (lambda x: torch.zeros(x.shape[0] ** 2) + x.sum(), "n*n", False),
         (lambda x: x.reshape(x.shape[0] // 2, 8), "n", True),
     ],
 )

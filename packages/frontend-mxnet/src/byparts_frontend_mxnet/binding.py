@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Optional
@@ -86,7 +87,7 @@ def simple_bind(
 def _check_names(symbol: Symbol) -> None:
     """Refuse two variables of one name, which would get one array and one gradient."""
     names = symbol.list_arguments() + symbol.list_auxiliary_states()
-    twice = sorted({n for n in names if names.count(n) > 1})
+    twice = [n for n, count in Counter(names).items() if count > 1]
     if twice:
         raise MXNetError(
             f"bind: two variables are named {', '.join(twice)}; use one symbol twice to share an "

@@ -148,7 +148,8 @@ class NDArrayIter(DataIter):
         last_batch_handle: str = "pad", data_name: str = "data", label_name: str = "softmax_label",
     ) -> None:  # fmt: skip
         super().__init__(batch_size)
-        self.data, self.label = _named(data, data_name), _named(label, label_name)
+        self.data = _init_data(data, False, data_name)
+        self.label = _init_data(label, True, label_name)
         lengths = {name: len(x) for name, x in self.data + self.label}
         self.num_data = len(self.data[0][1]) if self.data else 0
         if set(lengths.values()) != {self.num_data}:
@@ -308,6 +309,9 @@ def MNISTIter(  # noqa: N802  # likewise
     seed: int = 0,
     silent: bool = False,
     input_shape: Optional[Sequence[int]] = None,
+    data_shape: Optional[Sequence[int]] = None,
+    num_parts: int = 1,
+    part_index: int = 0,
     **names: Any,
 ) -> NDArrayIter:
     """Batches of local files in MNIST's format (plain or .gz), with pixels from 0 to 1."""
@@ -315,8 +319,9 @@ def MNISTIter(  # noqa: N802  # likewise
     data = pixels.reshape(len(pixels), *((-1,) if flat else (1, *pixels.shape[1:]))) / np.float32(
         255
     )
-    data = data.reshape(-1, *input_shape) if input_shape else data
-    labels = _idx(label).astype(np.float32)
+    shape = input_shape or data_shape
+    data = (data.reshape(-1, *shape) if shape else data)[part_index::num_parts]
+    labels = _idx(label).astype(np.float32)[part_index::num_parts]
     if shuffle:
         order = np.random.RandomState(seed).permutation(len(data))
         data, labels = data[order], labels[order]
@@ -348,17 +353,19 @@ def _idx(path: str) -> NDArray[Any]:
     return np.frombuffer(content, np.uint8, offset=4 + 4 * rank).reshape(shape)
 
 
-def _named(arrays: Any, default: str) -> Named:
+def _init_data(arrays: Any, allow_empty: bool, default_name: str) -> Named:
     """Pairs of name and NumPy array; numbers become f32, as MXNet's do, arrays of its own stay."""
-    if arrays is None:
+    if arrays is None and allow_empty:
         return []
     if isinstance(arrays, Mapping):
         pairs = list(arrays.items())
     elif isinstance(arrays, (list, tuple)):
         several = len(arrays) > 1
-        pairs = [(f"_{i}_{default}" if several else default, x) for i, x in enumerate(arrays)]
+        pairs = [
+            (f"_{i}_{default_name}" if several else default_name, x) for i, x in enumerate(arrays)
+        ]
     else:
-        pairs = [(default, arrays)]
+        pairs = [(default_name, arrays)]
     return [
         (k, x.asnumpy() if hasattr(x, "asnumpy") else np.asarray(x, np.float32)) for k, x in pairs
     ]

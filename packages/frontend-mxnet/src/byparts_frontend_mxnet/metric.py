@@ -46,11 +46,7 @@ class EvalMetric:
     def update(self, labels: Sequence[Any], preds: Sequence[Any]) -> None:
         """Add a batch: lists of arrays, a label for each prediction."""
         labels, preds = _listed(labels), _listed(preds)
-        if len(labels) != len(preds):
-            raise ArgumentError(
-                f"metric {self.name}: {len(labels)} labels for {len(preds)} predictions; give "
-                "output_names= and label_names= to say which belong together"
-            )
+        check_label_shapes(labels, preds)
         for label, prediction in zip(labels, preds, strict=True):
             total, count = self.measure(_numpy(label), _numpy(prediction))
             self.sum_metric += total
@@ -236,9 +232,11 @@ def _of_batches(key: str, measured: Callable[[Any, Any], Any], what: str) -> typ
 
 
 def _of_differences(key: str, measured: Callable[[Any], Any], what: str) -> type[EvalMetric]:
-    """Likewise of labels less predictions; labels of one axis are a column."""
+    """Likewise of labels less predictions, where a column of labels goes with each column."""
 
     def of_both(label: Numbers, prediction: Numbers) -> Any:
+        if label.size == len(prediction) < prediction.size:
+            return measured(label.reshape(-1, *[1] * (prediction.ndim - 1)) - prediction)
         _check_sizes(key, label, prediction)
         return measured(label.reshape(prediction.shape) - prediction)
 
@@ -291,6 +289,16 @@ def np(
 ) -> CustomMetric:
     """A metric from a function of NumPy arrays."""
     return CustomMetric(numpy_feval, name or numpy_feval.__name__, allow_extra_outputs)
+
+
+def check_label_shapes(labels: Any, preds: Any, shape: int = 0) -> None:
+    """Raise ArgumentError unless lengths, or with `shape=1` shapes, are equal."""
+    of_both = (labels.shape, preds.shape) if shape else (len(labels), len(preds))
+    if of_both[0] != of_both[1]:
+        raise ArgumentError(
+            f"metric: {of_both[0]} labels for {of_both[1]} predictions; give output_names= and "
+            "label_names= to say which belong together"
+        )
 
 
 def _listed(x: Any) -> Any:

@@ -66,6 +66,23 @@ def same(a: Any, b: Any) -> bool:
     return bool(np.array_equal(np.asarray(a), np.asarray(b)))
 
 
+def download(url: str, fname: Any = None, dirname: Any = None, overwrite: bool = False) -> str:
+    """The path where MXNet puts a file from the network, if the file is there.
+
+    Raises:
+        MXNetError: the file is not there.
+    """
+    path = Path(dirname or "") / (fname or url.rsplit("/", 1)[-1])
+    if not path.exists():
+        raise MXNetError(f"download: nothing is downloaded; fetch {url} and save it as {path}")
+    return str(path)
+
+
+def list_gpus() -> list[int]:
+    """Numbers of the devices for which `mx.gpu` is more than a label: none."""
+    return []
+
+
 def default_context() -> Any:
     """The device of new arrays."""
     from byparts_frontend_mxnet.context import current_context

@@ -24,6 +24,7 @@ from byparts_frontend_torch.read import check_supported, read
 from byparts_frontend_torch.rules import Rules, rules
 from byparts_frontend_torch.signature import Signature, signature_of
 from byparts_frontend_torch.stream import COUNTER, KEY, Stream
+from byparts_frontend_torch.symbols import naming
 from byparts_graph_ir import ArgumentError, Graph, Value, add_note
 from byparts_graph_ir.contract import checked
 
@@ -82,7 +83,8 @@ def from_exported(exported: Any, *, seed: int | None = None, rules: Rules = rule
     while True:
         program = decomposed(exported, rules, refused)
         try:
-            return _imported(program, rules, None if seed is None else Stream(), seed)
+            with naming(program.exported):
+                return _imported(program, rules, None if seed is None else Stream(), seed)
         except _Refused as refusal:
             refused |= {refusal.name}
 

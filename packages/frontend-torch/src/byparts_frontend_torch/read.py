@@ -13,7 +13,7 @@ from byparts_frontend_torch.promotion import as_value
 from byparts_frontend_torch.rules import Rule, Rules
 from byparts_frontend_torch.signature import Signature
 from byparts_frontend_torch.stream import Stream, drawing_from
-from byparts_frontend_torch.symbols import size_of, unbacked
+from byparts_frontend_torch.symbols import calling, size_of, unbacked
 from byparts_frontend_torch.where import line_of
 from byparts_graph_ir import GraphError, Value, add_note, compatible, inherit
 
@@ -125,7 +125,7 @@ def _value(node: Any, known: Mapping[str, Any], rules: Rules) -> Any:
     line = line_of(node)
     place = f"importing {name}, called at {line or 'an unknown line'}"
     try:
-        with inherit(line):
+        with inherit(line), calling(meta):
             result = rule(*args, **kwargs)
         _check_types(name, result, meta, rule)
     except GraphError as error:

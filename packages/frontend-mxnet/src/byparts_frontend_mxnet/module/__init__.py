@@ -6,3 +6,4 @@ from byparts_frontend_mxnet.module.bucketing import (
     SequentialModule as SequentialModule,
 )
 from byparts_frontend_mxnet.module.module import Module as Module
+from byparts_frontend_mxnet.module.python_module import PythonLossModule as PythonLossModule

@@ -133,9 +133,9 @@ class SequentialModule(BaseModule):
 
     def __init__(self, logger: Any = logging) -> None:
         super().__init__(logger)
-        self._modules: list[tuple[Module, dict[str, bool]]] = []
+        self._modules: list[tuple[Any, dict[str, bool]]] = []
 
-    def add(self, module: Module, **meta: bool) -> SequentialModule:
+    def add(self, module: Any, **meta: bool) -> SequentialModule:
         """Put a module behind the last one; `take_labels=True` if labels go to it."""
         self._modules.append((module, meta))
         return self
@@ -194,7 +194,8 @@ class SequentialModule(BaseModule):
             module.update()
 
     def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
-        return self._modules[-1][0].get_outputs(merge_multi_context)
+        outputs: list[Any] = self._modules[-1][0].get_outputs(merge_multi_context)
+        return outputs
 
     def update_metric(self, eval_metric: Any, labels: Any) -> None:
         for module, meta in self._modules:

@@ -251,13 +251,13 @@ class NDArray:
             part = partial(_part_of, key)
             return NDArray.defer(("getitem", repr(key)), part, [self], ())
         key = _index(key)
-        if isinstance(key, slice) and key.step in (None, 1) and key != slice(None):
-            return self._view(key)
+        if isinstance(key, slice) and key.step in (None, 1):
+            return self if key == slice(None) else self._view(key)
         if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
             if not -self.shape[0] <= key < self.shape[0]:
                 raise IndexError(f"index {key} of an array of shape {self.shape}")
             return self._view(int(key))
-        return self if key == slice(None) else _result(_part(self.read(), key), self.context)
+        return _result(_part(self.read(), key), self.context)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         value = value.read() if isinstance(value, NDArray) else value

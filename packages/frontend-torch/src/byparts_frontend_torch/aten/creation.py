@@ -8,7 +8,7 @@ from typing import Union
 import byparts_opset as ops
 from byparts_frontend_torch.promotion import as_number, as_value, dtype_of
 from byparts_frontend_torch.rules import rules
-from byparts_frontend_torch.symbols import Expression, Size, number
+from byparts_frontend_torch.symbols import Expression, Size, number, shape_given
 from byparts_graph_ir import FLOATS, Value
 
 Number = Union[Size, float]
@@ -20,8 +20,9 @@ def full(size: Sequence[Size], fill_value: Number, dtype: str | None = None) -> 
     numbers = [s for s in size if isinstance(s, int)]
     if len(numbers) == len(size) and isinstance(fill_value, (int, float)):
         return ops.fill(as_number(fill_value, dtype), dtype, numbers)
-    shape = [number(s, "a size") if isinstance(s, Expression) else s for s in size]
-    return ops.broadcast_to(as_value(fill_value, dtype), shape)
+    is_open = any(isinstance(s, Expression) for s in size)
+    shape = shape_given("a tensor of one number") if is_open else size
+    return ops.broadcast_to(as_value(fill_value, dtype), shape)  # type: ignore[arg-type]
 
 
 @rules.on("aten.zeros.default", "aten.empty.memory_format")
@@ -66,11 +67,16 @@ def scalar_tensor(value: Number, dtype: str | None = None) -> Value:
 
 @rules.on("aten.arange.start_step")
 def arange(start: Number, end: Number, step: Number = 1, dtype: str | None = None) -> Value:
-    """Up to a symbol it is a running count of ones."""
+    """Where a bound is a symbol, a running count of ones, as many as torch found."""
     made = dtype or ("f32" if _any_float(start, end, step) else "i64")
-    if isinstance(end, str) and (start, step) == (0, 1):
-        ones = ops.broadcast_to(ops.fill(1, "i64"), (end,))
-        return ops.cast(ops.cumsum(ones, 0, exclusive=True), made)
+    if any(isinstance(x, (str, Expression)) for x in (start, end, step)):
+        plain = isinstance(end, str) and (start, step) == (0, 1)
+        shape = (end,) if plain else shape_given("arange")
+        ones = ops.broadcast_to(ops.fill(1, "i64"), shape)  # type: ignore[arg-type]
+        count = ops.cast(ops.cumsum(ones, 0, exclusive=True), made)
+        if step != 1:
+            count = count * as_value(step, made)
+        return count if start == 0 else count + as_value(start, made)
     first, last, by = (
         x if isinstance(x, float) else number(x, "a bound of arange") for x in (start, end, step)
     )

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from math import prod
 
 import byparts_opset as ops
-from byparts_frontend_torch.aten.axes import axis_of, dims_of, rank_of, size_at
+from byparts_frontend_torch.aten.axes import axis_of, dims_of, rank_of
 from byparts_frontend_torch.aten.reshape import view
 from byparts_frontend_torch.errors import UnsupportedOp
+from byparts_frontend_torch.promotion import as_value
 from byparts_frontend_torch.rules import rules
-from byparts_frontend_torch.symbols import Expression, Size
-from byparts_graph_ir import Value
+from byparts_frontend_torch.symbols import Expression, Size, product
+from byparts_graph_ir import Dimension, Value
 
 
 @rules.on("aten.embedding.default")
@@ -47,6 +48,8 @@ def index_select(x: Value, dim: int, index: Value) -> Value:
 @rules.on("aten.gather.default")
 def gather(x: Value, dim: int, index: Value, sparse_grad: bool = False) -> Value:
     """y[i, j] = x[index[i, j], j] for dim 0: one index of the whole x for each element of y."""
+    if not (x.type.static and index.type.static):
+        return ops.take_along_axis(x, ops.cast(index, "i64"), axis_of(x, dim))
     return ops.gather(ops.reshape(x, -1), places(x, axis_of(x, dim), index), 0)
 
 
@@ -76,13 +79,13 @@ def joined(x: Value, indices: Sequence[Value | None]) -> tuple[list[int], Value,
     if len(axes) == 1:
         (axis,) = axes
         front = ops.transpose(x, [axis, *rest]) if axis else x
-        return axes, front, _from_front(given[axis], size_at(x, axis))
-    sizes = [size_at(x, a) for a in axes]
-    shape: list[Size] = [prod(sizes), *_sizes(x, rest)]
+        return axes, front, _from_front(given[axis], (x.type.shape or ())[axis])
+    sizes = [(x.type.shape or ())[a] for a in axes]
+    shape = [Expression("?") if d is None else d for d in (product(sizes), *_dims(x, rest))]
     rows = view(ops.transpose(x, [*axes, *rest]), shape)
     at = _checked(given[axes[0]], axes[0], sizes[0])
     for a, size in zip(axes[1:], sizes[1:], strict=True):
-        at = at * size + _checked(given[a], a, size)
+        at = at * as_value(_known(size), "i64") + _checked(given[a], a, size)
     return axes, rows, at
 
 
@@ -104,17 +107,24 @@ def places(x: Value, axis: int, index: Value) -> Value:
     return ops.broadcast_to(place, wanted)
 
 
-def _from_front(index: Value, size: int) -> Value:
+def _from_front(index: Value, size: Dimension) -> Value:
     """Torch counts a negative index from the end."""
     index = ops.cast(index, "i64")
-    return ops.where(index < 0, index + size, index)
+    return ops.where(index < 0, index + as_value(_known(size), "i64"), index)
 
 
-def _checked(index: Value, axis: int, size: int) -> Value:
-    """Check one of several indices, which one too great would add to the index before it."""
-    return ops.in_range(_from_front(index, size), size, "index", axis)
+def _checked(index: Value, axis: int, size: Dimension) -> Value:
+    """Check one of several indices, which one too great would add to the index before it.
+
+    The index into all axes is checked alone where a size is open.
+    """
+    index = _from_front(index, size)
+    return ops.in_range(index, size, "index", axis) if isinstance(size, int) else index
 
 
-def _sizes(x: Value, axes: Sequence[int]) -> list[Size]:
-    dims = [(x.type.shape or ())[a] for a in axes]
-    return [Expression("?") if d is None else d for d in dims]
+def _dims(x: Value, axes: Sequence[int]) -> list[Dimension]:
+    return [(x.type.shape or ())[a] for a in axes]
+
+
+def _known(size: Dimension) -> Size:
+    return Expression("unknown") if size is None else size

@@ -10,8 +10,16 @@ from byparts_frontend_torch.aten.axes import axis_of, dims_of, rank_of, size_at
 from byparts_frontend_torch.errors import UnsupportedOp
 from byparts_frontend_torch.promotion import promote
 from byparts_frontend_torch.rules import rules
-from byparts_frontend_torch.symbols import Expression, Size, number, target
-from byparts_graph_ir import Value
+from byparts_frontend_torch.symbols import (
+    Expression,
+    Size,
+    difference,
+    number,
+    shapes_given,
+    size_value,
+    target,
+)
+from byparts_graph_ir import Dimension, Value
 
 _END = 2**63 - 1
 
@@ -93,15 +101,13 @@ def stack(tensors: Sequence[Value], dim: int = 0) -> Value:
 
 @rules.on("aten.split_with_sizes.default", "aten.split_with_sizes_copy.default")
 def split_with_sizes(x: Value, sizes: Sequence[Size], dim: int = 0) -> tuple[Value, ...]:
-    return ops.split(x, [number(s, "the size of a part") for s in sizes], axis_of(x, dim))
+    return cut(x, axis_of(x, dim), [None if isinstance(s, Expression) else s for s in sizes])
 
 
 @rules.on("aten.split.Tensor")
 def split(x: Value, size: Size, dim: int = 0) -> tuple[Value, ...]:
-    axis, step = axis_of(x, dim), number(size, "the size of a part")
-    whole = size_at(x, axis)
-    sizes = [step] * (whole // step) + [whole % step] * (whole % step > 0)
-    return ops.split(x, sizes, axis)
+    axis = axis_of(x, dim)
+    return cut(x, axis, [shape[axis] for shape in shapes_given()])
 
 
 @rules.on("aten.unbind.int")
@@ -111,8 +117,10 @@ def unbind(x: Value, dim: int = 0) -> tuple[Value, ...]:
 
 @rules.on("aten.select.int")
 def select(x: Value, dim: int, index: Size) -> Value:
-    before = (slice(None),) * axis_of(x, dim)
-    return ops.getitem(x, (*before, number(index, "an index")))
+    axis = axis_of(x, dim)
+    if isinstance(index, str):
+        return ops.gather(x, size_value(index), axis)
+    return ops.getitem(x, ((slice(None),) * axis + (number(index, "an index"),)))
 
 
 @rules.on("aten.slice.Tensor")
@@ -120,6 +128,8 @@ def slice_(
     x: Value, dim: int = 0, start: Size | None = None, end: Size | None = None, step: int = 1
 ) -> Value:
     axis = axis_of(x, dim)
+    if isinstance(start, (str, Expression)) or _is_open_end(x, axis, end):
+        return _open_slice(x, axis, start, end, step)
     part = _slice(x, axis, start, end, step)
     return x if part == slice(0, None, 1) else ops.getitem(x, ((slice(None),) * axis + (part,)))
 
@@ -193,8 +203,46 @@ def _slice(x: Value, axis: int, start: Size | None, end: Size | None, step: int)
     beyond = isinstance(end, int) and isinstance(size, int) and end >= size
     if end in (None, _END, size) or beyond:
         end = None
-    for bound in (start, end):
-        if isinstance(bound, (str, Expression)):
-            text = bound.text if isinstance(bound, Expression) else bound
-            raise UnsupportedOp(f"a slice of {x.type} from or to {text}: export a fixed size there")
-    return slice(start or 0, end, step)
+    bounds = (
+        None if b is None else number(b, f"a bound of a slice of {x.type}") for b in (start, end)
+    )
+    return slice(next(bounds) or 0, next(bounds), step)
+
+
+def _is_open_end(x: Value, axis: int, end: Size | None) -> bool:
+    return isinstance(end, (str, Expression)) and end != (x.type.shape or ())[axis]
+
+
+def _open_slice(x: Value, axis: int, start: Any, end: Any, step: int) -> Value:
+    """A slice with a bound that is a symbol: the part of x between two others.
+
+    Torch knows its size from guards; where it begins follows from that and from its end.
+    """
+    size, wanted = (x.type.shape or ())[axis], shapes_given()[0][axis]
+    if end is None or end == _END:
+        start = difference(size, wanted)
+    elif isinstance(start, int) and start < 0:
+        start = difference(size, -start)
+    behind = difference(size, start or 0, wanted)
+    if step != 1 or not isinstance(behind, (int, str)):
+        raise UnsupportedOp(f"a slice of {x.type} from {start} to {end} by {step}: fix its size")
+    return cut(x, axis, [start or 0, wanted, behind])[1]
+
+
+def cut(x: Value, axis: int, sizes: Sequence[Dimension]) -> tuple[Value, ...]:
+    """x cut along an axis into parts of these sizes, which may be symbols.
+
+    Raises:
+        UnsupportedOp: a size, or another axis of x, is unknown.
+    """
+    whole = [d for d in sizes if isinstance(d, int)]
+    if len(whole) == len(sizes):
+        return ops.split(x, whole, axis)
+    shape = x.type.shape or ()
+    zero, likes = ops.fill(0, "bool"), []
+    for size in sizes:
+        like = [d for d in (*shape[:axis], size, *shape[axis + 1 :]) if d is not None]
+        if len(like) < len(shape):
+            raise UnsupportedOp(f"parts of {x.type} along axis {axis}, of sizes {list(sizes)}")
+        likes.append(ops.broadcast_to(zero, like))
+    return ops.SplitLike(axis, len(likes)).outputs_of(x, *likes)

@@ -27,7 +27,10 @@ PROVIDED = {
         "kernels-numpy": "numpy",
         "kernels-torch": "torch-cuda torch",
     },
-    "frontends": {"frontend-tf": "tf", "frontend-torch": "torch", "tinyflow": "tinyflow"},
+    "frontends": {
+        **{"frontend-tf": "tf", "frontend-torch": "torch", "frontend-onnx": "onnx"},
+        **{"tinyflow": "tinyflow"},
+    },
     "commands": {"conformance": "check fuzz", "memplan": "plan place", "recompute": "tradeoff"},
     "pictures": {"draw": "svg"},
     "names": {

@@ -1,0 +1,26 @@
+"""All modules of rules: importing this one registers them."""
+
+from byparts_frontend_onnx import trees
+from byparts_frontend_onnx.microsoft import attention, fused, quantized
+from byparts_frontend_onnx.standard import (
+    contraction,
+    control,
+    creation,
+    elementwise,
+    indexing,
+    normalization,
+    pool,
+    quantize,
+    recurrent,
+    reduction,
+    resize,
+    sequence,
+    shape,
+    signal,
+)
+
+STANDARD = (
+    *(contraction, control, creation, elementwise, indexing, normalization, pool, quantize),
+    *(recurrent, reduction, resize, sequence, shape, signal),
+)
+MODULES = (*STANDARD, attention, fused, quantized, trees)

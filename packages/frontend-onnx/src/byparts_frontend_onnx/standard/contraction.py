@@ -1,0 +1,139 @@
+"""Products of matrices, einsum, convolutions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import byparts_opset as ops
+from byparts_frontend_onnx.node import OnnxNode, rank_of, shape_of
+from byparts_frontend_onnx.rules import rules
+from byparts_frontend_onnx.standard.window import Window, window_of
+from byparts_graph_ir import Value
+
+
+@rules.on("MatMul")
+def matmul(node: OnnxNode, a: Value, b: Value) -> Value:
+    """NumPy's product: of rows and columns, in batches."""
+    return product(a, b)
+
+
+def product(a: Value, b: Value) -> Value:
+    """a @ b, also of vectors."""
+    row, column = rank_of(a) == 1, rank_of(b) == 1
+    y = ops.matmul(ops.expand_dims(a, 0) if row else a, ops.expand_dims(b, 1) if column else b)
+    y = ops.squeeze(y, -2) if row else y
+    return ops.squeeze(y, -1) if column else y
+
+
+@rules.on("Gemm")
+def gemm(node: OnnxNode, a: Value, b: Value, c: Value | None = None) -> Value:
+    """alpha * a @ b + beta * c."""
+    y = ops.matmul(a, b, transpose_a=bool(node.get("transA")), transpose_b=bool(node.get("transB")))
+    y = _times(y, node.get("alpha"))
+    return y if c is None else y + _times(c, node.get("beta"))
+
+
+def _times(x: Value, factor: float) -> Value:
+    if factor == 1:
+        return x
+    return x * (factor if x.type.dtype.startswith(("f", "b")) else int(factor))
+
+
+@rules.on("Einsum")
+def einsum(node: OnnxNode, *xs: Value) -> Value:
+    """A sum of products, by an equation."""
+    return ops.einsum(node.get("equation").replace(" ", ""), *xs)
+
+
+@rules.on("Conv")
+def conv(node: OnnxNode, x: Value, w: Value, bias: Value | None = None) -> Value:
+    """A convolution over one, two or three axes, in groups of channels."""
+    return with_bias(convolved(node, x, w), bias)
+
+
+def with_bias(y: Value, bias: Value | None) -> Value:
+    """y plus a number for each channel."""
+    return y if bias is None else y + ops.reshape(bias, (-1, *(1,) * (rank_of(y) - 2)))
+
+
+def convolved(node: OnnxNode, x: Value, w: Value) -> Value:
+    """A convolution as `Conv` says its attributes."""
+    kernel = [int(k) for k in node.dims(w, "the shape of its filter")[2:]]
+    window = window_of(node, x, kernel)
+    groups = node.get("group", 1)
+    if len(kernel) == 1:
+        y = _conv2d(ops.expand_dims(x, 2), ops.expand_dims(w, 2), window.with_first_axis(), groups)
+        return ops.squeeze(y, 2)
+    if len(kernel) == 2:
+        return _conv2d(x, w, window, groups)
+    if len(kernel) == 3:
+        return _conv3d(node, x, w, window, groups)
+    raise node.refuse(f"a convolution over {len(kernel)} axes")
+
+
+def _conv2d(x: Value, w: Value, window: Window, groups: int) -> Value:
+    return ops.conv2d(x, w, window.strides, window.pads, window.dilations, groups)  # type: ignore[arg-type]
+
+
+def _conv3d(node: OnnxNode, x: Value, w: Value, window: Window, groups: int) -> Value:
+    """The sum over the first axis of the filter of convolutions over two axes."""
+    n, channels, depth, height, width = node.dims(x)
+    stride, dilation, pads = window.strides[0], window.dilations[0], window.pads[0]
+    x = ops.pad(x, [(0, 0), (0, 0), pads, (0, 0), (0, 0)])
+    kernel = node.dims(w)[2]
+    count = (depth + sum(pads) - (kernel - 1) * dilation - 1) // stride + 1
+    total: Value | None = None
+    for k in range(kernel):
+        last = k * dilation + (count - 1) * stride + 1
+        planes = ops.getitem(x, (slice(None), slice(None), slice(k * dilation, last, stride)))
+        images = ops.reshape(ops.transpose(planes, (0, 2, 1, 3, 4)),
+                             (n * count, channels, height, width))  # fmt: skip
+        filters = ops.squeeze(ops.getitem(w, (slice(None), slice(None), slice(k, k + 1))), 2)
+        y = _conv2d(images, filters, window.without_first_axis(), groups)
+        total = y if total is None else total + y
+    if total is None:
+        raise node.refuse("a filter of no size")
+    _, out, rows, columns = node.dims(total)
+    return ops.transpose(ops.reshape(total, (n, count, out, rows, columns)), (0, 2, 1, 3, 4))
+
+
+@rules.on("ConvTranspose")
+def conv_transpose(node: OnnxNode, x: Value, w: Value, bias: Value | None = None) -> Value:
+    """The gradient of a convolution with respect to its input."""
+    kernel = [int(k) for k in node.dims(w, "the shape of its filter")[2:]]
+    if len(kernel) > 2:
+        raise node.refuse(f"a transposed convolution over {len(kernel)} axes")
+    window = _transposed_window(node, x, kernel)
+    more = list(window.more)
+    if len(kernel) == 1:
+        x, w, window = ops.expand_dims(x, 2), ops.expand_dims(w, 2), window.with_first_axis()
+        more = [0, *more]
+    groups = node.get("group")
+    y = ops.conv2d_transpose(x, w, window.strides, "VALID", window.dilations, groups)  # type: ignore[arg-type]
+    y = ops.pad(y, [(0, 0), (0, 0), *((0, m) for m in more)]) if any(more) else y
+    cut = tuple(slice(low or None, -high if high else None) for low, high in window.pads)
+    y = ops.getitem(y, (slice(None), slice(None), *cut))
+    return with_bias(ops.squeeze(y, 2) if len(kernel) == 1 else y, bias)
+
+
+def _transposed_window(node: OnnxNode, x: Value, kernel: list[int]) -> Window:
+    n = len(kernel)
+    strides, dilations = (list(node.get(a) or [1] * n) for a in ("strides", "dilations"))
+    more, auto = list(node.get("output_padding") or [0] * n), node.get("auto_pad")
+    pads, shape = list(node.get("pads") or [0] * 2 * n), node.get("output_shape")
+    if shape or auto.startswith("SAME"):
+        extents: Any = node.dims(x)[2:] if shape else (0,) * n
+        for i in range(n):
+            reach = (kernel[i] - 1) * dilations[i] + 1
+            wanted = shape[-n:][i] if shape else extents[i] * strides[i]
+            total = strides[i] * (extents[i] - 1) + more[i] + reach - wanted
+            more[i] += max(-total, 0)
+            total = max(total, 0)
+            upper = auto == "SAME_UPPER" or (not shape and auto != "SAME_LOWER")
+            low = total // 2 if upper else total - total // 2
+            pads[i], pads[i + n] = low, total - low
+    pairs = tuple((int(pads[i]), int(pads[i + n])) for i in range(n))
+    return Window(tuple(strides), tuple(dilations), pairs, tuple(more))
+
+
+__all__ = ["convolved", "product", "shape_of", "with_bias"]

@@ -1,0 +1,79 @@
+"""Sizes with names in them: what is computed of them, and what is not decided."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from byparts_frontend_onnx.sizes import Sizes, as_value, computed, sizes_of
+from byparts_graph_ir import Graph, Input, TensorType
+from byparts_opset.evaluate import evaluate
+from byparts_runtime import build
+
+N = sizes_of(["n", 3])
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "expected"),
+    [
+        ("Add", 1, ["n+1", 4]),
+        ("Mul", 2, ["2*n", 6]),
+        ("Div", 2, ["n//2", 1]),
+        ("Max", 4, ["max(n,4)", 4]),
+        ("Mod", 2, ["n-2*(n//2)", 1]),
+    ],
+)
+def test_arithmetic(name: str, other: int, expected: list[object]) -> None:
+    made = computed(name, N, np.array(other), "i64")
+    assert isinstance(made, Sizes)
+    assert [str(e) for e in made.array] == [str(e) for e in sizes_of(expected).array]  # type: ignore[union-attr]
+
+
+def test_what_cancels_is_a_number() -> None:
+    made = computed("Sub", sizes_of(["n", "m"]), sizes_of(["n", "m"]), "i64")
+    assert isinstance(made, np.ndarray) and made.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "left", "right", "answer"),
+    [
+        ("Equal", "n", 1, None),
+        ("Equal", "n", -1, False),
+        ("Equal", "n+1", 0, False),
+        ("Less", "n", "n+1", True),
+        ("Greater", "n", 0, None),
+        ("GreaterOrEqual", "n", 0, True),
+        ("GreaterOrEqual", "3*n-4*((3*n)//4)", 0, True),
+        ("GreaterOrEqual", "n-3*(n//4)", 0, True),
+        ("GreaterOrEqual", "n-5*(n//4)", 0, None),
+        ("LessOrEqual", "n", "m", None),
+    ],
+)
+def test_comparisons_hold_for_every_number_or_are_left(
+    name: str, left: object, right: object, answer: object
+) -> None:
+    made = computed(name, sizes_of(left), sizes_of(right), "i64")
+    assert (None if made is None else bool(made)) is answer
+
+
+def test_floats_are_exact_or_left() -> None:
+    """n * 2.0 is a size; n / 2 as a float is not."""
+    x = Sizes(N.array, "f32")  # type: ignore[union-attr]
+    twice = computed("Mul", x, np.array(2.0), "f32")
+    assert isinstance(twice, Sizes) and twice.array.tolist() == ["2*n", 6]
+    assert computed("Div", x, np.array(2.0), "f32") is None
+
+
+def test_a_quotient_below_0_is_rounded_towards_0() -> None:
+    """As ONNX divides, also where a name makes the number negative."""
+    made = computed("Div", sizes_of(["n-3"]), np.array(2), "i64")
+    assert isinstance(made, Sizes)
+    x = Input(TensorType("f32", ("n",)), None, "x")
+    program = build(Graph.of([x], [as_value(made), x]), backends=("numpy",))
+    for n, expected in ((0, -1), (1, -1), (2, 0), (7, 2)):
+        assert program(np.ones(n, np.float32))[0].tolist() == [expected]
+
+
+def test_sizes_of_numbers_are_arrays() -> None:
+    assert isinstance(sizes_of([1, 2]), np.ndarray)
+    assert evaluate(Graph.of([], [as_value(Sizes(np.array([1, 2], object)))]))[0].tolist() == [1, 2]
