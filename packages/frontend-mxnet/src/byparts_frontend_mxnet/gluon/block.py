@@ -14,6 +14,7 @@ from byparts_frontend_mxnet.context import Context, program_options
 from byparts_frontend_mxnet.errors import DeferredInitializationError
 from byparts_frontend_mxnet.gluon.parameter import Deferred, Parameter, ParameterDict, Version
 from byparts_frontend_mxnet.nd.array import NDArray
+from byparts_frontend_mxnet.nd.storage import plain
 
 
 class _Scope:
@@ -289,7 +290,8 @@ class SymbolBlock(HybridBlock):
     """A block around the graph of a symbol; its arguments but the inputs are parameters."""
 
     def __init__(self, outputs: Any, inputs: Any, params: Optional[ParameterDict] = None) -> None:
-        super().__init__(prefix="", params=params)
+        super().__init__(prefix="")
+        self._params = ParameterDict("", params)  # names of the symbol are whole names
         from byparts_frontend_mxnet import symbol  # which not every program needs
 
         self._outputs = symbol.Group(outputs) if isinstance(outputs, (list, tuple)) else outputs
@@ -305,6 +307,24 @@ class SymbolBlock(HybridBlock):
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         named = dict(zip(self._inputs, (x, *args), strict=True)) | kwargs
         if F is nd:
-            results = self._outputs.apply(named)
-            return results[0] if len(results) == 1 else results
+            return self._computed(named, x.context)
         return self._outputs(**named)
+
+    def _computed(self, named: dict[str, Any], context: Any) -> Any:
+        """The outputs for these arrays; auxiliary states are written."""
+        from byparts_frontend_mxnet.symbol.infer import run_node  # which not every program needs
+
+        nodes, known = self._outputs.nodes(), {n: named[n].shape for n in self._inputs}
+        if any([isinstance(x, Deferred) for x in named.values()]):
+            arguments, _, aux = self._outputs.infer_shape_partial(**known)
+            names = self._outputs.list_arguments() + self._outputs.list_auxiliary_states()
+            for n, shape in zip(names, arguments + aux, strict=True):
+                if isinstance(named[n], Deferred):
+                    named[n] = named[n].find_shape(shape, "SymbolBlock")
+        values = {(n, 0): named[n.name].read() for n in nodes if n.entry is None}
+        for n in [n for n in nodes if n.entry is not None]:
+            for variable, new in run_node(n, values).items():
+                if new is not values[variable, 0]:
+                    named[variable.name].storage.set(plain(new))
+        results = [NDArray(values[p], context) for p in self._outputs.places]
+        return results[0] if len(results) == 1 else results
