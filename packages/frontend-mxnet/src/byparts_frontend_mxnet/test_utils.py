@@ -34,18 +34,6 @@ def _read(folder: Any, name: str, header_bytes: int) -> Any:
     )
 
 
-def download(url: str, fname: Any = None, dirname: Any = None, overwrite: bool = False) -> str:
-    """The path of a file that is there already.
-
-    Raises:
-        MXNetError: it is not: nothing is downloaded.
-    """
-    path = Path(dirname or ".") / (fname or url.rsplit("/", 1)[-1])
-    if path.exists():
-        return str(path)
-    raise MXNetError(f"download: nothing is downloaded; put the file of {url} at {path}")
-
-
 def get_mnist(path: Any = "data") -> dict[str, Any]:
     """train_data, train_label, test_data, test_label: images f32[n, 1, 28, 28] of [0, 1]."""
     named = {}
