@@ -255,6 +255,7 @@ class Executor:
             if n.entry is not None:
                 for v, new in run_node(n, values).items():
                     if assign and new is not values[v, 0]:
+                        values[v, 0] = new  # a state may be that of several nodes
                         self._cells[v].assign(new)
         return [values[p] for p in self._symbol.places], arguments
 

@@ -103,13 +103,24 @@ class BaseRNNCell:
             merge_outputs: whether the outputs are one symbol, of this layout; else a list.
         """
         self.reset()
-        steps = split_steps(length, inputs, layout)
-        states: Any = self.begin_state() if begin_state is None else begin_state
+        states = self.begin_state() if begin_state is None else list(begin_state)
+        outputs, states = self._unrolled(length, inputs, states, layout)
+        is_one = isinstance(outputs, sym.Symbol)
+        if merge_outputs is True and not is_one:
+            outputs = merged(outputs, layout)
+        elif merge_outputs is False and is_one:
+            outputs = split_steps(length, outputs, layout)
+        return outputs, states
+
+    def _unrolled(
+        self, length: int, inputs: Any, states: list[Any], layout: str
+    ) -> tuple[Any, list[Any]]:
+        """The outputs, as a list or in one symbol, and the states after them."""
         outputs = []
-        for x in steps:
+        for x in split_steps(length, inputs, layout):
             y, states = self(x, states)
             outputs.append(y)
-        return merged(outputs, layout) if merge_outputs else outputs, states
+        return outputs, states
 
     def unpack_weights(self, args: Arrays) -> Arrays:
         """The arrays, with those of the gates of this cell apart."""

@@ -63,15 +63,12 @@ class SequentialRNNCell(_Several):
             new += after
         return inputs, new
 
-    def unroll(
-        self, length: int, inputs: Any, begin_state: Optional[Sequence[Any]] = None,
-        layout: str = "NTC", merge_outputs: Optional[bool] = None,
-    ) -> tuple[Any, list[Any]]:  # fmt: skip
-        self.reset()
-        states, new = self._parts(begin_state or self.begin_state()), []
-        for cell, part in zip(self._cells, states, strict=True):
-            merge = merge_outputs if cell is self._cells[-1] else None
-            inputs, after = cell.unroll(length, inputs, part, layout, merge)
+    def _unrolled(
+        self, length: int, inputs: Any, states: list[Any], layout: str
+    ) -> tuple[Any, list[Any]]:
+        new = []
+        for cell, part in zip(self._cells, self._parts(states), strict=True):
+            inputs, after = cell.unroll(length, inputs, part, layout)
             new += after
         return inputs, new
 
@@ -89,21 +86,19 @@ class BidirectionalCell(_Several):
     def __call__(self, inputs: Any, states: Any) -> tuple[Any, list[Any]]:
         raise MXNetError("a BidirectionalCell needs the whole sequence: call unroll")
 
-    def unroll(
-        self, length: int, inputs: Any, begin_state: Optional[Sequence[Any]] = None,
-        layout: str = "NTC", merge_outputs: Optional[bool] = None,
-    ) -> tuple[Any, list[Any]]:  # fmt: skip
-        self.reset()
+    def _unrolled(
+        self, length: int, inputs: Any, states: list[Any], layout: str
+    ) -> tuple[Any, list[Any]]:
         steps = split_steps(length, inputs, layout)
-        states = self._parts(begin_state or self.begin_state())
-        there, a = self._cells[0].unroll(length, steps, states[0], layout, False)
-        back, b = self._cells[1].unroll(length, steps[::-1], states[1], layout, False)
+        first, second = self._parts(states)
+        there, a = self._cells[0].unroll(length, steps, first, layout, False)
+        back, b = self._cells[1].unroll(length, steps[::-1], second, layout, False)
         pairs = zip(there, back[::-1], strict=True)
         outputs = [
             sym.concat(x, y, dim=1, name=f"{self._output_prefix}t{i}")
             for i, (x, y) in enumerate(pairs)
         ]
-        return merged(outputs, layout) if merge_outputs else outputs, a + b
+        return outputs, a + b
 
 
 class DropoutCell(BaseRNNCell):
@@ -230,22 +225,18 @@ class FusedRNNCell(BaseRNNCell):
     def __call__(self, inputs: Any, states: Any) -> tuple[Any, list[Any]]:
         raise MXNetError("a FusedRNNCell computes whole sequences: call unroll, or unfuse() it")
 
-    def unroll(
-        self, length: int, inputs: Any, begin_state: Optional[Sequence[Any]] = None,
-        layout: str = "NTC", merge_outputs: Optional[bool] = None,
-    ) -> tuple[Any, list[Any]]:  # fmt: skip
-        self.reset()
+    def _unrolled(
+        self, length: int, inputs: Any, states: list[Any], layout: str
+    ) -> tuple[Any, list[Any]]:
         if not isinstance(inputs, sym.Symbol):
             inputs = merged(inputs, layout)
         x = sym.swapaxes(inputs, dim1=0, dim2=1) if layout == "NTC" else inputs
-        states = begin_state or self.begin_state()
         result = sym.RNN(
             x, self._parameter, *states, **self._how, p=self._dropout, state_outputs=self._next,
             name=f"{self._prefix}rnn",
         )  # fmt: skip
         y = sym.swapaxes(result[0], dim1=0, dim2=1) if layout == "NTC" else result[0]
-        outputs = split_steps(length, y, layout) if merge_outputs is False else y
-        return outputs, [result[i] for i in range(1, len(result))]
+        return y, [result[i] for i in range(1, len(result))]
 
     def unfuse(self) -> SequentialRNNCell:
         """The same layers as cells, whose weights `unpack_weights` gives."""
