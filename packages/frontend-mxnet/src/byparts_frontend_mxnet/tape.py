@@ -74,7 +74,8 @@ class Tape:
         key = key, training()
         variables = [*variables, *[x for x in inputs if x.grad_req != "null"]]
         for v in variables:
-            self.variables.setdefault(v, self.place(v))
+            if v not in self.variables:
+                self.variables[v] = self.place(v)
         types, single, written = _output_types(key, function, [x.type for x in inputs])
         context = inputs[0].context
         outputs = [NDArray(Storage(None, t), context) for t in types]
@@ -383,13 +384,13 @@ def defer(key: Any, function: Function, inputs: Sequence[Any], variables: Any) -
 
     They do not wait where an input was computed at once from an array that has a gradient.
     """
-    if any([_has_history(x) for x in inputs]):
-        return _at_once(function, inputs)
-    tape = _open[-1] if _open and _open[-1].grows else Tape()
+    tape = _open[-1] if _open and _open[-1].grows else None
     for x in inputs:
         if x.storage.waits_for not in (None, tape):
             x.storage.get()
-    return tape.add(key, function, inputs, variables)
+    if any([_has_history(x) for x in inputs]):
+        return _at_once(function, inputs)
+    return (tape or Tape()).add(key, function, inputs, variables)
 
 
 def runs_at_once() -> bool:

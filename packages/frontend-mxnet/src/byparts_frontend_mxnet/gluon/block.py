@@ -12,7 +12,7 @@ from byparts_eager.state import state
 from byparts_frontend_mxnet import nd, tape
 from byparts_frontend_mxnet.context import Context, program_options
 from byparts_frontend_mxnet.errors import DeferredInitializationError
-from byparts_frontend_mxnet.gluon.parameter import Deferred, Parameter, ParameterDict
+from byparts_frontend_mxnet.gluon.parameter import Deferred, Parameter, ParameterDict, Version
 from byparts_frontend_mxnet.nd.array import NDArray
 from byparts_frontend_mxnet.nd.storage import plain
 
@@ -254,15 +254,19 @@ class _Program:
     def __init__(self, block: HybridBlock) -> None:
         self._block = block
         self._parameters = list(block.collect_params().values())
+        self._variables: dict[Context, tuple[int, list[NDArray]]] = {}  # by device, of a version
         self._run = compiled(self._values, **program_options())
 
     def __call__(self, args: Any) -> Any:
         context = args[0].context
-        if any([p._deferred is not None for p in self._parameters]):
-            self._block.infer_shape(*args)
-        if state.recorders:
+        version, variables = self._variables.get(context, (-1, []))
+        if version != Version.number:
+            if any([p._deferred is not None for p in self._parameters]):
+                self._block.infer_shape(*args)
             data = [p.data(context) for p in self._parameters]
             variables = [x for x in data if x.grad_req != "null"]
+            self._variables[context] = Version.number, variables
+        if state.recorders:
             return tape.defer((self, context), partial(self._forward, context), args, variables)
         results = self._run(context, *[x.read() for x in args])
         if isinstance(results, tuple):

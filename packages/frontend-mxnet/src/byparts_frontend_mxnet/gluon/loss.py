@@ -29,14 +29,6 @@ class Loss(HybridBlock):
         return F.mean(loss, axis=self._batch_axis, exclude=True)
 
 
-def _l2(F: Any, pred: Any, label: Any, own: Any) -> Any:
-    return F.square(label - pred) * 0.5
-
-
-def _l1(F: Any, pred: Any, label: Any, own: Any) -> Any:
-    return F.abs(label - pred)
-
-
 def _logits(F: Any, pred: Any, label: Any) -> Any:
     return F.relu(pred) - pred * label + F.Activation(-F.abs(pred), act_type="softrelu")
 
@@ -52,14 +44,6 @@ def _huber(F: Any, pred: Any, label: Any, own: Any) -> Any:
     return F.where(distance > rho, distance - 0.5 * rho, F.square(distance) * (0.5 / rho))
 
 
-def _hinge(F: Any, pred: Any, label: Any, own: Any) -> Any:
-    return F.relu(own["margin"] - pred * label)
-
-
-def _squared_hinge(F: Any, pred: Any, label: Any, own: Any) -> Any:
-    return F.square(F.relu(own["margin"] - pred * label))
-
-
 def _logistic(F: Any, pred: Any, label: Any, own: Any) -> Any:
     return _logits(F, pred, label if own["label_format"] == "binary" else (label + 1.0) * 0.5)
 
@@ -72,12 +56,16 @@ def _kl(F: Any, pred: Any, label: Any, own: Any) -> Any:
 def _elementwise(name: str, doc: str, function: Callable[..., Any], **defaults: Any) -> Any:
     """A loss that is a function of each element; `defaults` are its own arguments, in order."""
 
-    def start(
-        self: Any, *args: Any, weight: Any = None, batch_axis: int = 0, **kwargs: Any
-    ) -> None:
+    def start(self: Any, *args: Any, **kwargs: Any) -> None:
         names = [*defaults, "weight", "batch_axis"]
-        given = {"weight": weight, "batch_axis": batch_axis} | dict(zip(names, args, strict=False))
-        self._own = {k: given.get(k, kwargs.pop(k, v)) for k, v in defaults.items()}
+        given = {
+            **defaults,
+            "weight": None,
+            "batch_axis": 0,
+            **dict(zip(names, args, strict=False)),
+        }
+        given |= {k: kwargs.pop(k) for k in names if k in kwargs}
+        self._own = {k: given[k] for k in defaults}
         Loss.__init__(self, given["weight"], given["batch_axis"], **kwargs)
 
     def forward(self: Any, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
@@ -87,11 +75,19 @@ def _elementwise(name: str, doc: str, function: Callable[..., Any], **defaults: 
     return type(name, (Loss,), {"__init__": start, "hybrid_forward": forward, "__doc__": doc})
 
 
-L2Loss = _elementwise("L2Loss", "Half of (label - pred)².", _l2)
-L1Loss = _elementwise("L1Loss", "|label - pred|.", _l1)
+L2Loss = _elementwise(
+    "L2Loss", "Half of (label - pred)².", lambda F, p, y, _: F.square(y - p) * 0.5
+)
+L1Loss = _elementwise("L1Loss", "|label - pred|.", lambda F, p, y, _: F.abs(y - p))
 HuberLoss = _elementwise("HuberLoss", "Half of x² / rho near 0, else |x| - rho / 2.", _huber, rho=1)
-HingeLoss = _elementwise("HingeLoss", "max(0, margin - pred label).", _hinge, margin=1)
-SquaredHingeLoss = _elementwise("SquaredHingeLoss", "The square.", _squared_hinge, margin=1)
+HingeLoss = _elementwise(
+    "HingeLoss", "max(0, margin - pred label).",
+    lambda F, p, y, own: F.relu(own["margin"] - p * y), margin=1,
+)  # fmt: skip
+SquaredHingeLoss = _elementwise(
+    "SquaredHingeLoss", "The square of the hinge loss.",
+    lambda F, p, y, own: F.square(F.relu(own["margin"] - p * y)), margin=1,
+)  # fmt: skip
 LogisticLoss = _elementwise(
     "LogisticLoss", "log(1 + exp(-pred label)).", _logistic, label_format="signed"
 )

@@ -16,6 +16,12 @@ from byparts_frontend_mxnet.nd.array import NDArray
 from byparts_frontend_mxnet.nd.storage import outside
 
 
+class Version:
+    """The number of changes of what parameters there are, which blocks compare."""
+
+    number = 0
+
+
 class Parameter:
     """Weights of a block.
 
@@ -94,6 +100,7 @@ class Parameter:
             fill = init if is_own else init._init_weight  # whatever the name ends with
             fill(initializer.InitDesc(self.name), first)
             before, self._data = self._data, {}
+            Version.number += 1
             for ctx in devices:
                 if ctx in before:  # programs know its cell
                     before[ctx][:] = first
@@ -104,6 +111,7 @@ class Parameter:
                 self._attach(x)
 
     def _attach(self, x: NDArray) -> None:
+        Version.number += 1
         if self._grad_req == "null":
             x.grad, x.grad_req = None, "null"
             return

@@ -8,7 +8,7 @@ import numpy as np
 
 from byparts_frontend_mxnet import nd
 from byparts_frontend_mxnet.errors import MXNetError
-from byparts_frontend_mxnet.gluon.parameter import Parameter, ParameterDict
+from byparts_frontend_mxnet.gluon.parameter import Parameter, ParameterDict, Version
 from byparts_frontend_mxnet.optimizer import Optimizer, Updater, create
 from byparts_frontend_mxnet.tape import Update
 
@@ -34,6 +34,7 @@ class Trainer:
             if not isinstance(p, Parameter):
                 raise MXNetError(f"Trainer: {p!r:.60} is no Parameter; give net.collect_params()")
         self._params = rows
+        self._known: Any = None  # what `_rows` gave, and for which version
         self._init_optimizer(optimizer, optimizer_params)
 
     def _init_optimizer(self, optimizer: Any, optimizer_params: Any) -> None:
@@ -64,6 +65,14 @@ class Trainer:
     def _updater(self, ctx: Any) -> Updater:
         return self._updaters.setdefault(ctx, Updater(self._optimizer))
 
+    def _rows(self) -> list[tuple[int, Parameter, list[Any]]]:
+        """(index, parameter, its copies) of those that are trained."""
+        if self._known is None or self._known[0] != Version.number:
+            trained = [(i, p) for i, p in enumerate(self._params) if p.grad_req != "null"]
+            self._known = Version.number, [(i, p, p.list_data()) for i, p in trained]
+        rows: list[tuple[int, Parameter, list[Any]]] = self._known[1]
+        return rows
+
     def step(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
         """Change all parameters by gradients of a sum over `batch_size` examples.
 
@@ -71,7 +80,7 @@ class Trainer:
             UserWarning: a parameter has no new gradient since the last step.
         """
         self._optimizer.rescale_grad = self._scale / batch_size
-        rows = [(i, p, p.list_data()) for i, p in enumerate(self._params) if p.grad_req != "null"]
+        rows = self._rows()
         stale = [(p, x) for _, p, xs in rows for x in xs if not x._fresh_grad]
         if stale and not ignore_stale_grad:
             p, x = stale[0]

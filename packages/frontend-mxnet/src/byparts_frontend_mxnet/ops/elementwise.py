@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import byparts_opset as ops
+from byparts_eager import Array
+from byparts_eager.operators import lift_beside
 from byparts_frontend_mxnet.ops.entry import dtype_name, op, op_table
 from byparts_graph_ir import FLOATS
 
@@ -82,6 +84,8 @@ OPERATORS = {
 def _number(x: float, beside: Any) -> Any:
     """A number in the dtype of the array beside it, as MXNet casts it."""
     dtype = beside.type.dtype
+    if beside.__class__ is Array:
+        return lift_beside(float(x) if dtype in FLOATS else int(x), beside)  # made once
     return ops.fill(float(x) if dtype in FLOATS else int(x), dtype)
 
 
