@@ -232,3 +232,33 @@ def test_what_waits_computes_with_the_arrays_of_its_call() -> None:
     executor.backward()
     np.testing.assert_array_equal(executor.outputs[0].asnumpy(), [4, 10, 18])
     np.testing.assert_array_equal(gradient.asnumpy(), [4, 5, 6])
+
+
+def test_a_step_that_fails_is_run_again_when_it_is_read_again() -> None:
+    """An error of an op of one's own comes at the read, and changes nothing."""
+    calls: list[int] = []
+
+    class Once(mx.operator.CustomOp):
+        def forward(self, is_train: Any, req: Any, in_data: Any, out_data: Any, aux: Any) -> None:
+            calls.append(1)
+            if len(calls) == 1:
+                raise ValueError("not yet")
+            self.assign(out_data[0], req[0], in_data[0] * 2)
+
+        def backward(
+            self, req: Any, out_grad: Any, in_data: Any, out_data: Any, in_grad: Any, aux: Any
+        ) -> None:
+            self.assign(in_grad[0], req[0], out_grad[0] * 2)
+
+    @mx.operator.register("once")
+    class OnceProp(mx.operator.CustomOpProp):
+        def create_operator(self, *_: Any) -> Any:
+            return Once()
+
+    executor = mx.sym.Custom(mx.sym.Variable("x"), op_type="once").simple_bind(x=(2,))
+    executor.forward(is_train=True, x=mx.nd.array([1, 2]))
+    executor.backward()
+    with pytest.raises(ValueError, match="not yet"):
+        executor.grad_dict["x"].asnumpy()
+    np.testing.assert_array_equal(executor.grad_dict["x"].asnumpy(), [2, 2])
+    np.testing.assert_array_equal(executor.outputs[0].asnumpy(), [2, 4])

@@ -133,16 +133,16 @@ class Executor:
         would cost as much as the update.  Who reads them afterwards is told so, once.
         """
         self._wait, self._start = None, stream.position.value
-        for x in self.aux_dict.values():
-            x.storage.waits_for = None
         key, change, numbers, names = update or ("both", None, (), {})
         kept = [n for n in self._wanted if self._keeps or n not in names.values()]
-        for name in self._wanted if self._back else ():
-            waits = None if name in kept else tape.Waiting(self._refuse)
-            self.grad_dict[name].storage.waits_for = waits
         with training_mode(True):
             step = partial(self._both, change, names, kept)
             results = self._call((key, self._keeps), step, *numbers)
+        for x in self.aux_dict.values():  # from here on: a run that fails is waited for again
+            x.storage.waits_for = None
+        for name in self._wanted if self._back else ():
+            waits = None if name in kept else tape.Waiting(self._refuse)
+            self.grad_dict[name].storage.waits_for = waits
         self._staged = self._give(results)
         if self._back:
             self._hand_out(kept, self._staged)
