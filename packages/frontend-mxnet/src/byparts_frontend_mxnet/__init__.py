@@ -42,7 +42,7 @@ from byparts_frontend_mxnet.monitor import Monitor as Monitor
 from byparts_frontend_mxnet.name import AttrScope as AttrScope
 from byparts_frontend_mxnet.symbol import Symbol as Symbol
 
-ndarray, init = nd, initializer
+ndarray, init, misc = nd, initializer, lr_scheduler
 sym, mod, kv, viz, mon, attribute = symbol, module, kvstore, visualization, monitor, name
 
 # `import byparts_frontend_mxnet.ndarray as F` and the like name modules.
