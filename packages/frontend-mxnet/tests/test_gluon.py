@@ -332,3 +332,20 @@ def test_batches() -> None:
     twice = data.transform_first(lambda a: a * 2)
     assert next(iter(gluon.data.DataLoader(twice, 3)))[0].asnumpy().tolist()[1] == [4, 6]
     assert len(gluon.data.DataLoader(gluon.data.SimpleDataset([1, 2, 3]), 2)) == 2
+
+
+def test_a_trainer_starts_anew_with_another_optimizer() -> None:
+    """The call by which the language model of 2017 lowers its rate; also within a program."""
+    net = nn.Dense(1, use_bias=False, in_units=1)
+    net.initialize(mx.init.One())
+    net.hybridize()
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 1})
+    seen = []
+    for name in ("sgd", "adagrad", "sgd"):
+        trainer._init_optimizer(name, {"learning_rate": 1, "wd": 0})
+        with mx.autograd.record():
+            y = net(nd.array([[0.25]]))
+        y.backward()
+        trainer.step(1)
+        seen.append(net.weight.data().asscalar())
+    np.testing.assert_allclose(seen, [0.75, -0.25, -0.5], atol=1e-5)

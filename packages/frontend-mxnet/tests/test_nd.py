@@ -276,3 +276,22 @@ def test_logs_of_the_probabilities_of_what_is_drawn_have_gradients() -> None:
     np.testing.assert_allclose(p.grad.asnumpy(), chosen, rtol=1e-6)
     np.testing.assert_allclose(logs.asnumpy(), -np.log(chosen.max(1)), rtol=1e-6)
     assert mx.test_utils.list_gpus() == []
+
+
+def test_elements_are_set_in_place_until_somebody_reads() -> None:
+    """Setting n numbers costs n; what was read before keeps its numbers."""
+    x = nd.zeros((3, 2))
+    x[0, 1] = 1
+    place = x.storage._array.data
+    x[1] = 2
+    assert x.storage._array.data is place
+    copy, sums, elements, y = x.copy(), x + 0, x.asnumpy(), nd.empty((3, 2))
+    y[:] = x
+    view = x[1]
+    x[1, 0] = 7
+    y[2] = 5
+    before = [[0, 1], [2, 2], [0, 0]]
+    assert copy.asnumpy().tolist() == sums.asnumpy().tolist() == elements.tolist() == before
+    assert view.asnumpy().tolist() == [7, 2]
+    assert y.asnumpy().tolist() == [[0, 1], [2, 2], [5, 5]]
+    assert x.asnumpy().tolist() == [[0, 1], [7, 2], [0, 0]]

@@ -44,7 +44,7 @@ from byparts_frontend_mxnet.monitor import Monitor as Monitor
 from byparts_frontend_mxnet.name import AttrScope as AttrScope
 from byparts_frontend_mxnet.symbol import Symbol as Symbol
 
-ndarray, init = nd, initializer
+ndarray, init, misc = nd, initializer, lr_scheduler
 sym, mod, kv, viz, mon, attribute = symbol, module, kvstore, visualization, monitor, name
 base, cpu_pinned = errors, cpu
 contrib = _Names(**dict.fromkeys(("nd", "ndarray"), nd.contrib))

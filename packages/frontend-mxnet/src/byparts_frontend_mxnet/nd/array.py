@@ -11,6 +11,7 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_eager import Array, asarray
+from byparts_eager.array import array_of
 from byparts_eager.at import At
 from byparts_eager.state import state
 from byparts_frontend_mxnet.context import Context, current_context
@@ -108,14 +109,18 @@ class NDArray:
     def put(self, index: Any, value: Any) -> None:
         """Write a part."""
         self._check_writable()
-        old = self.read() if self._base is not None else self.storage.get()
+        place = self.storage
+        in_place = place.private and place.waits_for is None and state.frame is None
+        old = self.read() if self._base is not None else place.get()
         if old.__class__ is Array and not state.recorders and not isinstance(value, Value):
             value = asarray(value, dtype=self.type.dtype)
         if old.__class__ is Array and value.__class__ is Array and not state.recorders:
-            elements = old.numpy().copy()
+            elements = old.data if in_place else old.numpy().copy()
             new = value.numpy()
             elements[index] = new.reshape(()) if new.size == 1 else new
-            self.write(Array(elements))
+            if not in_place:
+                self.write(array_of(old.kind, elements))
+            place.private = self._base is None and place.cell is None
         else:
             self.write(At(old, index).set(value))
 

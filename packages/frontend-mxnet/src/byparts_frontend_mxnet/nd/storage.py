@@ -25,14 +25,17 @@ class Storage:
     Attributes:
         cell: the cell that has the array, if it has become one.
         waits_for: the tape whose program will write it.
+        private: whether nobody has read the array since `put` made it: it is written in place
+            then, or one number set in n would cost a copy of n.
     """
 
-    __slots__ = ("__weakref__", "_array", "_type", "cell", "waits_for")
+    __slots__ = ("__weakref__", "_array", "_type", "cell", "private", "waits_for")
 
     def __init__(self, array: Any, type: Optional[TensorType] = None) -> None:
         self._array, self._type = array, type
         self.cell: Optional[Cell] = None
         self.waits_for: Any = None
+        self.private = False
 
     @property
     def type(self) -> TensorType:
@@ -45,6 +48,7 @@ class Storage:
         """The array now, or a traced value; runs what it waits for."""
         if self.waits_for is not None and state.frame is None:
             self.waits_for.run()
+        self.private = False
         return self._array if self.cell is None else self.cell.value
 
     def set(self, value: Any) -> None:
@@ -53,6 +57,7 @@ class Storage:
             waits, self.waits_for = self.waits_for, None
             if waits.holds:
                 waits.run()
+        self.private = False
         if self.cell is None:
             self._array = value
         else:
@@ -62,7 +67,7 @@ class Storage:
 
     def fill(self, value: Any) -> None:
         """Take what the program gave that it waited for."""
-        self._array, self.waits_for = value, None
+        self._array, self.waits_for, self.private = value, None, False
 
     def as_cell(self, name: str = "") -> Cell:
         """The cell, made of the array if it was none."""
