@@ -29,7 +29,6 @@ from byparts_frontend_onnx.tensors import Tensors, dtype_of
 from byparts_frontend_onnx.walk import Walk
 from byparts_graph_ir import (
     Dimension,
-    FormatError,
     Graph,
     GraphError,
     Input,
@@ -264,6 +263,3 @@ def _advice(error: Undetermined) -> str:
     if error.sizes:
         return f"give a number: from_onnx(model, sizes={{{error.sizes[0]!r}: 1}})"
     return "the shape is known only when the model runs"
-
-
-__all__ = ["FormatError", "Imported", "from_onnx"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import byparts_opset as ops
-from byparts_frontend_onnx.node import OnnxNode, rank_of, shape_of
+from byparts_frontend_onnx.node import OnnxNode, rank_of
 from byparts_frontend_onnx.rules import rules
 from byparts_frontend_onnx.standard.window import Window, window_of
 from byparts_graph_ir import Value
@@ -134,6 +134,3 @@ def _transposed_window(node: OnnxNode, x: Value, kernel: list[int]) -> Window:
             pads[i], pads[i + n] = low, total - low
     pairs = tuple((int(pads[i]), int(pads[i + n])) for i in range(n))
     return Window(tuple(strides), tuple(dilations), pairs, tuple(more))
-
-
-__all__ = ["convolved", "product", "shape_of", "with_bias"]
