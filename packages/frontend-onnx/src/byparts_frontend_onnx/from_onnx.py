@@ -88,6 +88,7 @@ def from_onnx(
     feed: Mapping[str, Any] | None = None,
     values: Mapping[str, Any] | None = None,
     sizes: Mapping[str, int] | None = None,
+    seed: int | None = None,
     rules: Rules = rules,
 ) -> Imported:
     """The graph and the weights of an ONNX model.
@@ -98,6 +99,7 @@ def from_onnx(
             sizes decide shapes.
         values: name of an input -> its elements, which are built in.
         sizes: name of a dimension, as in `Imported.dimensions`, -> its number.
+        seed: of random numbers; a model that draws some is refused without one.
         rules: what is made of each operator.
 
     Raises:
@@ -116,7 +118,7 @@ def from_onnx(
     numbers = dict(sizes or {})
     tensors = Tensors(path)
     while True:
-        walk = Walk(versions, functions, rules, tensors)
+        walk = Walk(versions, functions, rules, tensors, seed)
         interface = _Interface(model, feed, known, numbers)
         try:
             return _imported(model, walk, interface, known, numbers)
