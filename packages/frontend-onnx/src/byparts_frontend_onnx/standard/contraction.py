@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from typing import Any
 
 import byparts_opset as ops
@@ -42,7 +43,15 @@ def _times(x: Value, factor: float) -> Value:
 @rules.on("Einsum")
 def einsum(node: OnnxNode, *xs: Value) -> Value:
     """A sum of products, by an equation."""
-    return ops.einsum(node.get("equation").replace(" ", ""), *xs)
+    equation = node.get("equation").replace(" ", "")
+    terms = equation.partition("->")[0].split(",")
+    if "->" in equation and "..." in equation:  # the axes that the dots stand for, as letters
+        free = [c for c in string.ascii_letters if c not in equation]
+        counts = [rank_of(x) - len(t) + 3 for t, x in zip(terms, xs, strict=True) if "..." in t]
+        dots = "".join(free[: max(counts)])
+        if all(n == len(dots) for n in counts):
+            equation = equation.replace("...", dots)
+    return ops.einsum(equation, *xs)
 
 
 @rules.on("Conv")
