@@ -24,9 +24,9 @@ RIGHT, SPECIALISED, REFUSED = "right", "right, for the values of the feed", "ref
 # Parts of names of cases that are no inference on tensors of numbers.
 _OUT_OF_SCOPE = (
     *("training", "adagrad", "adam", "momentum", "gradient_of", "sequence_", "optional"),
-    *("string", "strnorm", "tfidf", "regex", "image_decoder", "bernoulli", "ai_onnx_ml"),
+    *("string", "strnorm", "tfidf", "regex", "image_decoder", "bernoulli"),
     *("loop13_seq", "loop16_seq", "identity_sequence", "if_seq", "if_opt", "identity_opt"),
-    *("train_dropout", "label_encoder", "split_to_sequence", "flexattention", "randomuniform"),
+    *("train_dropout", "split_to_sequence", "flexattention", "randomuniform"),
 )
 _LEFT_OUT_TYPES = {
     getattr(TensorProto, name)

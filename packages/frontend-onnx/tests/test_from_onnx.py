@@ -187,3 +187,19 @@ def test_no_model_is_refused() -> None:
         from_onnx(b"not a model")
     with pytest.raises(FormatError, match=r"there is no file '/nowhere\.onnx'"):
         from_onnx("/nowhere.onnx")
+
+
+def test_random_numbers_need_a_seed_and_differ_from_node_to_node() -> None:
+    nodes = [
+        node("RandomNormalLike", ["x"], ["a"], mean=3.0, scale=0.5),
+        node("RandomNormalLike", ["x"], ["b"]),
+        node("RandomUniform", [], ["c"], shape=[1000], low=2.0, high=4.0),
+    ]
+    source = model(nodes, {"x": [1000]}, ["a", "b", "c"])
+    with pytest.raises(UnsupportedOp, match=r"without from_onnx\(..., seed=0\)"):
+        from_onnx(source)
+
+    a, b, c = results(from_onnx(source, seed=5), x=np.zeros(1000, np.float32))
+
+    assert abs(a.mean() - 3) < 0.1 and abs(a.std() - 0.5) < 0.05 and abs(b.mean()) < 0.1
+    assert 2 <= c.min() < 2.1 < 3.9 < c.max() < 4 and abs(np.corrcoef(a, b)[0, 1]) < 0.1

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import Any
+
 import numpy as np
 import pytest
 
 from byparts_frontend_onnx.sizes import Sizes, as_value, computed, sizes_of
-from byparts_graph_ir import Graph, Input, TensorType
+from byparts_graph_ir import Graph, Input, TensorType, dimension
 from byparts_opset.evaluate import evaluate
 from byparts_runtime import build
 
@@ -77,3 +80,38 @@ def test_a_quotient_below_0_is_rounded_towards_0() -> None:
 def test_sizes_of_numbers_are_arrays() -> None:
     assert isinstance(sizes_of([1, 2]), np.ndarray)
     assert evaluate(Graph.of([], [as_value(Sizes(np.array([1, 2], object)))]))[0].tolist() == [1, 2]
+
+
+MEANING = {
+    "Add": lambda a, b: a + b,
+    "Sub": lambda a, b: a - b,
+    "Mul": lambda a, b: a * b,
+    "Div": lambda a, b: int(a / b),
+    "Mod": lambda a, b: a % b,
+    "Min": min,
+    "Max": max,
+    "Equal": lambda a, b: a == b,
+    "Less": lambda a, b: a < b,
+    "Greater": lambda a, b: a > b,
+    "LessOrEqual": lambda a, b: a <= b,
+    "GreaterOrEqual": lambda a, b: a >= b,
+}
+TEXTS = ("n", "m", "n+m", "2*n", "n-3", "n//2", "(n+1)//2", "min(n,m)", "n-4*(n//4)", "m*n+1")
+
+
+@pytest.mark.parametrize("name", MEANING)
+def test_what_is_said_of_names_is_true_of_numbers(name: str) -> None:
+    """Of ten sizes with each other and with numbers, for 25 pairs of numbers of the names."""
+    said = 0
+    for left, right in itertools.product(TEXTS, (*TEXTS, -1, 1, 2, 3)):
+        made = computed(name, sizes_of(left), sizes_of(right), "i64")
+        if made is None:
+            continue
+        said += 1
+        (size,) = (made.array if isinstance(made, Sizes) else made).reshape(-1).tolist()
+        size = int(size) if isinstance(size, bool) else size
+        for n, m in itertools.product((0, 1, 2, 5, 8), repeat=2):
+            sizes: Any = (left, right, size)
+            a, b, got = (dimension(t, {"n": n, "m": m}) for t in sizes)
+            assert got == MEANING[name](a, b), (left, right, size, n, m)  # type: ignore[operator]
+    assert said > 10

@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 from numeric import Array, call, check_gradient, ops_of, present, run
 
-from byparts_graph_ir import Dimension, Graph, Input, Node, Op, Sample, ShapeError, TensorType
+from byparts_graph_ir import (
+    Dimension,
+    Graph,
+    Input,
+    Node,
+    Op,
+    Sample,
+    ShapeError,
+    TensorType,
+    dimension,
+)
 from byparts_opset.conv2d import (
     Conv2d,
     Conv2dFilterGradient,
@@ -212,6 +222,30 @@ def test_unknown_extents_and_ranks_are_no_error() -> None:
         str(conv2d(Input(TensorType("f32", None)), Input(TensorType("f32", None))).type)
         == "f32[?,?,?,?]"
     )
+
+
+@pytest.mark.parametrize(
+    ("kernel", "options", "extent"),
+    [
+        (2, {}, "2*h"),
+        (3, {"padding": ((1, 1), (1, 1))}, "2*h-1"),
+        (3, {"padding": ((1, 1), (1, 1)), "output_padding": 1}, "2*h"),
+        (3, {"padding": "SAME"}, "2*h"),
+        (2, {"dilations": 3}, "2*h+2"),
+    ],
+)
+def test_extents_of_a_transposed_convolution_of_names(
+    kernel: int, options: dict[str, Any], extent: str
+) -> None:
+    """They are those of numbers, with numbers in the place of the names."""
+    w = f32(3, 4, kernel, kernel)
+    y = conv2d_transpose(f32("n", 3, "h", 8), w, 2, **options)
+
+    n, channels, height, width = y.type.shape or ()
+    assert (n, channels, height) == ("n", 4, extent)
+    for h in (1, 2, 7):
+        sized = conv2d_transpose(f32(2, 3, h, 8), w, 2, **options).type
+        assert sized.dims == (2, 4, dimension(extent, {"h": h}), width)
 
 
 @pytest.mark.parametrize("op", [Conv2dInputGradient, Conv2dFilterGradient])

@@ -11,6 +11,7 @@ from byparts_frontend_onnx.standard import (
     normalization,
     pool,
     quantize,
+    random,
     recurrent,
     reduction,
     resize,
@@ -20,7 +21,7 @@ from byparts_frontend_onnx.standard import (
 )
 
 STANDARD = (
-    *(contraction, control, creation, elementwise, indexing, normalization, pool, quantize),
+    *(contraction, control, creation, elementwise, indexing, normalization, pool, quantize, random),
     *(recurrent, reduction, resize, sequence, shape, signal),
 )
 MODULES = (*STANDARD, attention, fused, quantized, trees)

@@ -29,7 +29,6 @@ from byparts_frontend_onnx.tensors import Tensors, dtype_of
 from byparts_frontend_onnx.walk import Walk
 from byparts_graph_ir import (
     Dimension,
-    FormatError,
     Graph,
     GraphError,
     Input,
@@ -89,6 +88,7 @@ def from_onnx(
     feed: Mapping[str, Any] | None = None,
     values: Mapping[str, Any] | None = None,
     sizes: Mapping[str, int] | None = None,
+    seed: int | None = None,
     rules: Rules = rules,
 ) -> Imported:
     """The graph and the weights of an ONNX model.
@@ -99,6 +99,7 @@ def from_onnx(
             sizes decide shapes.
         values: name of an input -> its elements, which are built in.
         sizes: name of a dimension, as in `Imported.dimensions`, -> its number.
+        seed: of random numbers; a model that draws some is refused without one.
         rules: what is made of each operator.
 
     Raises:
@@ -117,7 +118,7 @@ def from_onnx(
     numbers = dict(sizes or {})
     tensors = Tensors(path)
     while True:
-        walk = Walk(versions, functions, rules, tensors)
+        walk = Walk(versions, functions, rules, tensors, seed)
         interface = _Interface(model, feed, known, numbers)
         try:
             return _imported(model, walk, interface, known, numbers)
@@ -264,6 +265,3 @@ def _advice(error: Undetermined) -> str:
     if error.sizes:
         return f"give a number: from_onnx(model, sizes={{{error.sizes[0]!r}: 1}})"
     return "the shape is known only when the model runs"
-
-
-__all__ = ["FormatError", "Imported", "from_onnx"]

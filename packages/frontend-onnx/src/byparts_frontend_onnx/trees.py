@@ -141,7 +141,40 @@ def tree_ensemble_regressor(node: OnnxNode, x: Value) -> Value:
         raise node.refuse(f"aggregate_function {how!r}")
     y = joins[how](found, 1)
     base = _base(node)
-    return transformed(node, y if base is None else y + ops.constant(base))
+    return transformed(node.get("post_transform"), y if base is None else y + ops.constant(base))
+
+
+@rules.on("ai.onnx.ml:TreeEnsemble")
+def tree_ensemble(node: OnnxNode, x: Value) -> Value:
+    """The same, as version 5 has it: leaves in a table of their own, put behind the nodes here."""
+    modes = [int(m) for m in node.walk.array(node.get("nodes_modes"))]
+    if max(modes) >= len(_COMPARISONS):
+        raise node.refuse("a node that looks for members of a set")
+    names, weights = list(_COMPARISONS), node.walk.array(node.get("leaf_weights"))
+    n, leaves = len(modes), len(weights)
+    ends = np.arange(n, n + leaves)
+    children = np.stack([
+        np.concatenate([np.array(node.get(f"nodes_{way}nodeids"))
+                        + n * np.array(node.get(f"nodes_{way}leafs")), ends])
+        for way in ("true", "false")
+    ])  # fmt: skip
+    missing = np.array(node.get("nodes_missing_value_tracks_true") or [0] * n, bool)
+    splits = node.walk.array(node.get("nodes_splits"))
+    roots = np.array(node.get("tree_roots"), np.int64)
+    forest = Forest(
+        np.concatenate([np.array(node.get("nodes_featureids"), np.int64), 0 * ends]),
+        np.concatenate([splits, np.zeros(leaves, splits.dtype)]),
+        [names[m] for m in modes] + ["LEAF"] * leaves,
+        children, np.concatenate([missing, np.zeros(leaves, bool)]), roots,
+        _depth(node, children, roots),
+    )  # fmt: skip
+    table = np.zeros((n + leaves, node.get("n_targets")), splits.dtype)
+    table[ends, np.array(node.get("leaf_targetids"))] = weights
+    found = ops.gather(ops.constant(table), forest.leaves(x))
+    joins = (ops.mean, ops.sum, ops.min, ops.max)
+    transforms = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
+    y = joins[node.get("aggregate_function")](found, 1)
+    return transformed(transforms[node.get("post_transform")], y)
 
 
 @rules.on("ai.onnx.ml:TreeEnsembleClassifier")
@@ -156,7 +189,9 @@ def tree_ensemble_classifier(node: OnnxNode, x: Value) -> tuple[Value, Value]:
         base = _base(node)
         scores = scores if base is None else scores + ops.constant(base)
         best = ops.argmax(scores, 1)
-        return ops.gather(ops.constant(labels), best), transformed(node, scores)
+        return ops.gather(ops.constant(labels), best), transformed(
+            node.get("post_transform"), scores
+        )
     column = node.get("class_ids")[0]
     one = ops.getitem(scores, (slice(None), slice(column, column + 1)))
     base = _base(node)
@@ -187,16 +222,15 @@ def _labels(node: OnnxNode) -> Array:
     raise node.refuse("a classifier whose labels are texts")
 
 
-def transformed(node: OnnxNode, scores: Value) -> Value:
-    """Scores after `post_transform`."""
-    name = node.get("post_transform")
+def transformed(name: str, scores: Value) -> Value:
+    """Scores after the `post_transform` of this name."""
     if name == "LOGISTIC":
         return ops.sigmoid(scores)
     if name == "SOFTMAX":
         return ops.softmax(scores, -1)
     if name == "SOFTMAX_ZERO":
         nothing = ops.equal(scores, ops.fill(0.0, scores.type.dtype))
-        return ops.where(nothing, ops.fill(0.0, "f32"), ops.softmax(scores, -1))
+        return ops.where(nothing, scores, ops.softmax(scores, -1))
     if name == "PROBIT":
         return ops.erfinv(scores * 2.0 - 1.0) * float(np.sqrt(2.0))
     return scores
@@ -205,7 +239,7 @@ def transformed(node: OnnxNode, scores: Value) -> Value:
 @rules.on("ai.onnx.ml:LinearRegressor")
 def linear_regressor(node: OnnxNode, x: Value) -> Value:
     """x @ coefficients^T + intercepts."""
-    return transformed(node, _linear(node, x, node.get("targets")))
+    return transformed(node.get("post_transform"), _linear(node, x, node.get("targets")))
 
 
 def _linear(node: OnnxNode, x: Value, outputs: int) -> Value:
@@ -224,7 +258,7 @@ def linear_classifier(node: OnnxNode, x: Value) -> tuple[Value, Value]:
     if outputs == 1 and len(labels) == 2:
         return _of_one_score(node, labels, scores, 0.0, True)
     best = ops.gather(ops.constant(labels), ops.argmax(scores, 1))
-    return best, transformed(node, scores)
+    return best, transformed(node.get("post_transform"), scores)
 
 
 @rules.on("ai.onnx.ml:Scaler")
@@ -251,6 +285,29 @@ def normalizer(node: OnnxNode, x: Value) -> Value:
 def binarizer(node: OnnxNode, x: Value) -> Value:
     """1 above a threshold, else 0."""
     return ops.cast(ops.greater(x, ops.fill(node.get("threshold"), x.type.dtype)), x.type.dtype)
+
+
+@rules.on("ai.onnx.ml:FeatureVectorizer")
+def feature_vectorizer(node: OnnxNode, *parts: Value) -> Value:
+    """Columns of all inputs beside each other, as f32."""
+    return ops.concat([ops.cast(p, "f32") for p in parts], -1)
+
+
+@rules.on("ai.onnx.ml:Imputer")
+def imputer(node: OnnxNode, x: Value) -> Value:
+    """Other numbers in the place of one, of nan for instance."""
+    kind = "float" if x.type.dtype in ("f32", "f64") else "int64"
+    absent = node.get(f"replaced_value_{kind}")
+    new = np.array(node.get(f"imputed_value_{kind}s"), "f4" if kind == "float" else "i8")
+    is_absent = ops.is_nan(x) if absent != absent else ops.equal(x, ops.fill(absent, x.type.dtype))
+    return ops.where(is_absent, ops.constant(new), x)
+
+
+@rules.on("ai.onnx.ml:ZipMap")
+def zip_map(node: OnnxNode, x: Value) -> Value:
+    """Probabilities as they are: maps from labels to them are no tensors."""
+    node.walk.note("ZipMap: an array of probabilities is given, and no maps")
+    return x
 
 
 @rules.on("ai.onnx.ml:ArrayFeatureExtractor")

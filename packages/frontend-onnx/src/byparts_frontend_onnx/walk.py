@@ -62,6 +62,7 @@ class Walk:
         functions: (domain, name) -> function of the model.
         rules: what is made of each operator.
         tensors: reader of the model's tensors.
+        seed: of random numbers; `None` for none.
     """
 
     def __init__(
@@ -70,9 +71,10 @@ class Walk:
         functions: Mapping[tuple[str, str], FunctionProto],
         rules: Rules,
         tensors: Tensors,
+        seed: int | None = None,
     ) -> None:
         self.versions, self.functions, self.rules = versions, functions, rules
-        self.tensors = tensors
+        self.tensors, self.seed, self.drawn = tensors, seed, 0
         self.notes: dict[str, None] = {}
         self.weights: dict[Value, tuple[str, Array]] = {}
         self._lifted: dict[int, Value] = {}

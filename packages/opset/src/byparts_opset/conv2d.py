@@ -21,7 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from byparts_graph_ir import Dimension, Node, Sample, ShapeError, TensorType, Types, Value
+from byparts_graph_ir import (
+    Dimension,
+    Node,
+    Sample,
+    ShapeError,
+    TensorType,
+    Types,
+    Value,
+    dimension,
+)
 from byparts_opset.broadcast import meet_dims, meet_types
 from byparts_opset.convolution import (
     CASES,
@@ -168,8 +177,8 @@ class Conv2dTranspose(Convolution):
         if reach is None:
             return None
         if not isinstance(extent, int):
-            same = self.strides[axis] == 1 and removed == reach - 1
-            return extent if same else None
+            terms = {"d": extent, "s": self.strides[axis], "more": reach - removed}
+            return dimension("(d-1)*s+more", terms)
         whole = (extent - 1) * self.strides[axis] + reach
         if removed > whole:
             around = self.padding[axis]

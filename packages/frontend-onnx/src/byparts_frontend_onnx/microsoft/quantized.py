@@ -13,6 +13,7 @@ from byparts_frontend_onnx.standard.contraction import product
 from byparts_frontend_onnx.standard.quantize import (
     dequantize_linear,
     dynamic_quantize_linear,
+    exact_product,
     held,
     less_zero,
     quantize_linear,
@@ -24,16 +25,12 @@ rules.on("com.microsoft:QuantizeLinear")(quantize_linear)
 rules.on("com.microsoft:DequantizeLinear")(dequantize_linear)
 
 
-def real(x: Value, scale: Value, zero: Value | None, axis: int | None = None) -> Value:
+def real(x: Value, scale: Value, zero: Value | None) -> Value:
     """(x - zero) * scale, in f32."""
-    steps = ops.cast(less_zero(x, zero, axis), "f32")
-    if rank_of(scale) == 1 and shape_of(scale) != (1,) and axis is not None:
-        place = axis_in(axis, rank_of(x))
-        return steps * ops.reshape(scale, tuple(-1 if i == place else 1 for i in range(rank_of(x))))
-    return steps * (ops.reshape(scale, ()) if shape_of(scale) == (1,) else scale)
+    return ops.cast(less_zero(x, zero), "f32") * ops.reshape(scale, ())
 
 
-def few_bits(y: Value, scale: Value, zero: Value | None) -> Value:
+def few_bits(y: Value, scale: Value, zero: Value | None = None) -> Value:
     """y in the integers of a scale and a zero point."""
     one, offset = ops.reshape(scale, ()), None if zero is None else ops.reshape(zero, ())
     steps = ops.round(y / one)
@@ -43,36 +40,19 @@ def few_bits(y: Value, scale: Value, zero: Value | None) -> Value:
 
 
 @rules.on("com.microsoft:QLinearAdd", "com.microsoft:QLinearMul")
-def qlinear_of_two(
-    node: OnnxNode,
-    a: Value,
-    a_scale: Value,
-    a_zero: Value | None,
-    b: Value,
-    b_scale: Value,
-    b_zero: Value | None,
-    y_scale: Value,
-    y_zero: Value | None = None,
-) -> Value:
-    """The sum or the product of two quantised arrays."""
+def qlinear_of_two(node: OnnxNode, *inputs: Value) -> Value:
+    """The sum or the product of two quantised arrays; each has a scale and a zero point."""
     join = ops.add if node.proto.op_type == "QLinearAdd" else ops.mul
-    return few_bits(join(real(a, a_scale, a_zero), real(b, b_scale, b_zero)), y_scale, y_zero)
+    return few_bits(join(real(*inputs[:3]), real(*inputs[3:6])), *inputs[6:])
 
 
 @rules.on(
     *(f"com.microsoft:QLinear{name}"
       for name in ("Sigmoid", "LeakyRelu", "GlobalAveragePool", "Softmax")),
 )  # fmt: skip
-def qlinear_of_one(
-    node: OnnxNode,
-    x: Value,
-    x_scale: Value,
-    x_zero: Value | None,
-    y_scale: Value,
-    y_zero: Value | None = None,
-) -> Value:
-    """A function of one quantised array."""
-    y, name = real(x, x_scale, x_zero), node.proto.op_type
+def qlinear_of_one(node: OnnxNode, *inputs: Value) -> Value:
+    """A function of one quantised array, with its scale and its zero point."""
+    y, name = real(*inputs[:3]), node.proto.op_type
     if name == "QLinearSigmoid":
         y = ops.sigmoid(y)
     elif name == "QLinearLeakyRelu":
@@ -83,7 +63,7 @@ def qlinear_of_one(
         y = ops.mean(y, tuple(range(1, rank_of(y) - 1)), True)
     else:
         y = ops.mean(y, tuple(range(2, rank_of(y))), True)
-    return few_bits(y, y_scale, y_zero)
+    return few_bits(y, *inputs[3:])
 
 
 @rules.on("com.microsoft:QLinearConcat")
@@ -130,7 +110,7 @@ def matmul_integer_to_float(
     bias: Value | None = None,
 ) -> Value:
     """A product of integers, scaled."""
-    total = product(less_zero(a, a_zero), less_zero(b, b_zero, -1))
+    total = exact_product(less_zero(a, a_zero), less_zero(b, b_zero, -1))
     y = ops.cast(total, "f32") * (a_scale * b_scale)
     return y if bias is None else y + bias
 
@@ -146,7 +126,7 @@ def dynamic_quantize_matmul(
 ) -> Value:
     """A product with integers, of floats that are rounded to eight bits first."""
     steps, scale, zero = dynamic_quantize_linear(node, a)
-    total = product(less_zero(steps, zero), less_zero(b, b_zero, -1))
+    total = exact_product(less_zero(steps, zero), less_zero(b, b_zero, -1))
     y: Value = ops.cast(total, "f32") * (scale * b_scale)
     return y if bias is None else y + bias
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import string
 from typing import Any
 
 import byparts_opset as ops
-from byparts_frontend_onnx.node import OnnxNode, rank_of, shape_of
+from byparts_frontend_onnx.node import OnnxNode, rank_of
 from byparts_frontend_onnx.rules import rules
 from byparts_frontend_onnx.standard.window import Window, window_of
 from byparts_graph_ir import Value
@@ -42,7 +43,15 @@ def _times(x: Value, factor: float) -> Value:
 @rules.on("Einsum")
 def einsum(node: OnnxNode, *xs: Value) -> Value:
     """A sum of products, by an equation."""
-    return ops.einsum(node.get("equation").replace(" ", ""), *xs)
+    equation = node.get("equation").replace(" ", "")
+    terms = equation.partition("->")[0].split(",")
+    if "->" in equation and "..." in equation:  # the axes that the dots stand for, as letters
+        free = [c for c in string.ascii_letters if c not in equation]
+        counts = [rank_of(x) - len(t) + 3 for t, x in zip(terms, xs, strict=True) if "..." in t]
+        dots = "".join(free[: max(counts)])
+        if all(n == len(dots) for n in counts):
+            equation = equation.replace("...", dots)
+    return ops.einsum(equation, *xs)
 
 
 @rules.on("Conv")
@@ -134,6 +143,3 @@ def _transposed_window(node: OnnxNode, x: Value, kernel: list[int]) -> Window:
             pads[i], pads[i + n] = low, total - low
     pairs = tuple((int(pads[i]), int(pads[i + n])) for i in range(n))
     return Window(tuple(strides), tuple(dilations), pairs, tuple(more))
-
-
-__all__ = ["convolved", "product", "shape_of", "with_bias"]

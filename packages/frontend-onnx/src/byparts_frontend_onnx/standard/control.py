@@ -90,16 +90,17 @@ def if_(node: OnnxNode, condition: Item) -> Any:
 def loop(node: OnnxNode, trips: Item = None, condition: Item = None, *states: Item) -> Any:
     """Rounds that are written out where their number is small and known, a scan or a loop else."""
     body: GraphProto = node.get("body")
-    count = _known_number(trips)
     rows = len(body.output) - 1 - len(states)
+    if rows:  # so many as there are rounds, which decides a shape
+        trips = node.known(0)
+        condition = node.known(1)
+    count = _known_number(trips)
     first = np.asarray(True) if condition is None else condition
     if count is not None and count <= _MOST_WRITTEN_OUT:
         written = _written_out(node, body, count, first, states)
         if written is not None:
             return written
     if rows and (count is None or not _always(body, first)):
-        if not isinstance(first, np.ndarray) or count is None or count > _MOST_WRITTEN_OUT:
-            node.known(0)
         raise node.refuse("a loop that computes when it ends and stacks rows")
     if rows and count is not None:
         return _as_scan(node, body, count, first, states)
@@ -140,8 +141,6 @@ def _written_out(
         states = outputs[:k]
         for row, item in zip(rows, outputs[k:], strict=True):
             row.append(item)
-    if not isinstance(condition, np.ndarray) and count:
-        pass  # the last round's answer is not asked for
     if any(not row for row in rows):
         raise node.refuse("rows of no rounds")
     stacked = [ops.stack([node.value(v) for v in row], 0) for row in rows]

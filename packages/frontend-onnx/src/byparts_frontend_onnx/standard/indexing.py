@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import byparts_opset as ops
-from byparts_frontend_onnx.node import OnnxNode, axis_in, dtype_of_item, ints, rank_of, shape_of
+from byparts_frontend_onnx.node import OnnxNode, axis_in, ints, rank_of, shape_of
 from byparts_frontend_onnx.rules import rules
 from byparts_frontend_onnx.sizes import Known, Size, at_least, counted, size_value
 from byparts_frontend_onnx.standard.elementwise import is_float, number, zero
@@ -388,6 +388,3 @@ def reverse_sequence(node: OnnxNode, x: Value, lengths: Value) -> Value:
     return ops.transpose(
         ops.take_along_axis(y, places, 0), [order.index(a) for a in range(len(dims))]
     )
-
-
-__all__ = ["dtype_of_item", "from_front"]

@@ -96,7 +96,12 @@ def matmul_integer(
     node: OnnxNode, a: Value, b: Value, a_zero: Value | None = None, b_zero: Value | None = None
 ) -> Value:
     """(a - a_zero) @ (b - b_zero), in i32."""
-    return product(less_zero(a, a_zero, -2), less_zero(b, b_zero, -1))
+    return exact_product(less_zero(a, a_zero, -2), less_zero(b, b_zero, -1))
+
+
+def exact_product(a: Value, b: Value) -> Value:
+    """a @ b of integers: in f64, which has a fast product, and all sums of 16-bit products."""
+    return ops.cast(product(ops.cast(a, "f64"), ops.cast(b, "f64")), "i32")
 
 
 def _one(x: Value, dtype: str, shape: Any = ()) -> Value:
@@ -107,20 +112,11 @@ def _one(x: Value, dtype: str, shape: Any = ()) -> Value:
 
 
 @rules.on("QLinearMatMul")
-def qlinear_matmul(
-    node: OnnxNode,
-    a: Value,
-    a_scale: Value,
-    a_zero: Value,
-    b: Value,
-    b_scale: Value,
-    b_zero: Value,
-    y_scale: Value,
-    y_zero: Value,
-) -> Value:
+def qlinear_matmul(node: OnnxNode, *inputs: Value) -> Value:
     """A product of quantised matrices, quantised again."""
     node.walk.note(_NOTE)
-    total = product(less_zero(a, a_zero, -2), less_zero(b, b_zero, -1))
+    a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = inputs
+    total = exact_product(less_zero(a, a_zero, -2), less_zero(b, b_zero, -1))
     factor = _one(a_scale, "f32", (-1, 1)) * _one(b_scale, "f32", (-1,)) / _one(y_scale, "f32")
     steps = ops.round(ops.cast(total, "f32") * factor) + _one(y_zero, "f32")
     return held(steps, y_zero.type.dtype)
@@ -136,20 +132,11 @@ def conv_integer(
 
 
 @rules.on("QLinearConv")
-def qlinear_conv(
-    node: OnnxNode,
-    x: Value,
-    x_scale: Value,
-    x_zero: Value,
-    w: Value,
-    w_scale: Value,
-    w_zero: Value,
-    y_scale: Value,
-    y_zero: Value,
-    bias: Value | None = None,
-) -> Value:
+def qlinear_conv(node: OnnxNode, *inputs: Value) -> Value:
     """A convolution of quantised images, quantised again."""
     node.walk.note(_NOTE)
+    x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, *rest = inputs
+    bias = rest[0] if rest else None
     pair = ops.cast(less_zero(x, x_zero), "f64"), ops.cast(less_zero(w, w_zero, 0), "f64")
     channels = (-1, *(1,) * (rank_of(w) - 2))
     total = convolved(node, *pair)

@@ -11,7 +11,7 @@ import byparts_opset as ops
 from byparts_frontend_onnx.node import OnnxNode, axis_in, ints, rank_of, shape_of
 from byparts_frontend_onnx.rules import rules
 from byparts_frontend_onnx.sizes import Known, size_value
-from byparts_frontend_onnx.standard.elementwise import is_float, number, zero
+from byparts_frontend_onnx.standard.elementwise import is_float, zero
 from byparts_frontend_onnx.standard.shape import axes_of
 from byparts_graph_ir import Value
 
@@ -174,6 +174,3 @@ def lp_normalization(node: OnnxNode, x: Value) -> Value:
     axis = axis_in(node.get("axis"), rank_of(x))
     size = ops.norm(x, float(node.get("p")), axis, True)
     return ops.where(ops.equal(size, zero(size)), zero(x), x / size)
-
-
-__all__ = ["by_rows", "number"]

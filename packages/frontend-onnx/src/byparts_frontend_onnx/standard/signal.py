@@ -22,10 +22,10 @@ def dft(node: OnnxNode, x: Value, length: Known | None = None, axis: Known | Non
     """The discrete Fourier transform along an axis; the last axis is one number, or two."""
     said = node.get("axis", -2) if axis is None else ints(axis)[0]
     place = axis_in(int(said), rank_of(x))
-    size = node.dims(x)[place] if length is None else int(ints(length)[0])
     inverse, half = bool(node.get("inverse", 0)), bool(node.get("onesided", 0))
-    if inverse and half:
-        raise node.refuse("the inverse of one half")
+    given = node.dims(x)[place]
+    whole = 2 * (given - 1) if inverse and half else given
+    size = whole if length is None else int(ints(length)[0])
     order = [*(a for a in range(rank_of(x) - 1) if a != place), place, rank_of(x) - 1]
     y = _transformed(node, ops.transpose(x, order), size, inverse, half)
     return ops.transpose(y, [order.index(a) for a in range(rank_of(x))])
@@ -34,7 +34,9 @@ def dft(node: OnnxNode, x: Value, length: Known | None = None, axis: Known | Non
 def _transformed(node: OnnxNode, x: Value, size: int, inverse: bool, half: bool) -> Value:
     """x: [..., time, parts] -> [..., frequencies, 2]."""
     given, parts = node.dims(x)[-2:]
-    used, count = min(size, given), size // 2 + 1 if half else size
+    used, count = min(size, given), size // 2 + 1 if half and not inverse else size
+    if inverse and half:
+        used = min(size // 2 + 1, given)
     node.limited(used, count)
     turns = np.outer(np.arange(used), np.arange(count)) % size
     angles = (2 if inverse else -2) * np.pi * turns / size
@@ -43,6 +45,12 @@ def _transformed(node: OnnxNode, x: Value, size: int, inverse: bool, half: bool)
     rows = ops.getitem(x, (Ellipsis, slice(0, used), slice(None)))
     real = ops.squeeze(ops.getitem(rows, (Ellipsis, slice(0, 1))), -1)
     y = ops.matmul(real, cos), ops.matmul(real, sin)
+    if inverse and half:  # the other half is the same, with the sign of its second part changed
+        twice = np.where((np.arange(used) == 0) | (2 * np.arange(used) == size), 1, 2)
+        real, rows = (v * ops.constant(twice.reshape(s).astype(dtype)) for v, s in
+                      ((real, (-1,)), (rows, (-1, 1))))  # fmt: skip
+        other = ops.squeeze(ops.getitem(rows, (Ellipsis, slice(1, 2))), -1)
+        return ops.expand_dims(ops.matmul(real, cos) - ops.matmul(other, sin), -1)
     if parts == 2:
         other = ops.squeeze(ops.getitem(rows, (Ellipsis, slice(1, 2))), -1)
         y = y[0] - ops.matmul(other, sin), y[1] + ops.matmul(other, cos)
