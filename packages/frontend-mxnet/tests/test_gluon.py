@@ -86,8 +86,20 @@ def test_a_step_is_one_program() -> None:
     assert [len(p.programs) for p in tape._programs.values()] == [1]
 
 
-def test_a_gradient_that_was_used_up_says_so() -> None:
+def test_gradients_of_a_step_can_be_read_after_it() -> None:
+    """They are those of the network that is not hybridized."""
+    (_, net), (_, hybrid_net) = (_trained(h, "sgd", {"learning_rate": 0.1}) for h in (False, True))
+
+    trained = {k: p for k, p in net.collect_params().items() if p.grad_req != "null"}
+    for name, p in trained.items():
+        other = hybrid_net.collect_params()[name].grad().asnumpy()
+        assert abs(other).max() > 0
+        np.testing.assert_allclose(other, p.grad().asnumpy(), rtol=1e-4, atol=1e-6)
+
+
+def test_a_gradient_that_was_used_up_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Errors: a gradient after its step; set to 0, or in the next step, it is there."""
+    monkeypatch.setitem(mx.options, "keep_gradients", False)
     _, net = _trained(True, "sgd", {"learning_rate": 0.1})
     gradient = net[0].weight.grad()
     with pytest.raises(mx.MXNetError, match=r"read it before step\(\)"):

@@ -197,17 +197,22 @@ def test_a_rate_that_changes_compiles_nothing() -> None:
     assert len(step.programs) == 1
 
 
-def test_gradients_of_an_updated_step_are_refused_once_and_kept_from_then_on() -> None:
-    """They never left the program; the error says what to do."""
+@pytest.mark.parametrize("keeps", [True, False])
+def test_gradients_are_kept_after_an_update_or_refused_once(
+    keeps: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that never left the program; the error says what to do, and the next ones are kept."""
+    monkeypatch.setitem(mx.options, "keep_gradients", keeps)
     module = _bound()
-    for _ in range(2):
+    for step in range(2):
         module.forward_backward(next(batches(0, 100)))
         module.update()
         gradient = module._exec.grad_dict["fc1_weight"]
-        if not module._exec._keeps:
+        if step == 0 and not keeps:
             with pytest.raises(mx.MXNetError, match="read them before update"):
                 gradient.asnumpy()
-    assert np.abs(gradient.asnumpy()).max() > 0
+        else:
+            assert np.abs(gradient.asnumpy()).max() > 0
 
 
 def test_gradients_are_added_up_by_hand_before_the_update() -> None:

@@ -20,7 +20,7 @@ import byparts_opset as ops
 from byparts_autodiff import gradients
 from byparts_eager import Cell, asarray, compile as compiled, training_mode
 from byparts_frontend_mxnet import tape
-from byparts_frontend_mxnet.context import current_context, program_options
+from byparts_frontend_mxnet.context import current_context, options, program_options
 from byparts_frontend_mxnet.errors import MXNetError, unknown
 from byparts_frontend_mxnet.nd.array import NDArray
 from byparts_frontend_mxnet.nd.storage import outside, plain
@@ -82,7 +82,9 @@ class Executor:
         self._start: Any = 0  # position of the random numbers before the last run
         self._wait: Any = None  # the step that has not run
         self._trained = self._back = False  # whether the last forward trained; backward was called
-        self._keeps = False  # whether gradients are handed out after an update, too
+        self._keeps = options[
+            "keep_gradients"
+        ]  # whether gradients are handed out after an update, too
         self._monitor: Optional[Callable[[str, Any], None]] = None
 
     arg_arrays = property(lambda self: list(self.arg_dict.values()), doc="Arrays, in order.")
@@ -129,8 +131,8 @@ class Executor:
     def _run_step(self, update: Any = None) -> None:
         """Run forward and backward, and the update `(key, function, numbers, names)`, as one.
 
-        With an update gradients of what it changes stay inside of the program: to hand them out
-        would cost as much as the update.  Who reads them afterwards is told so, once.
+        Where gradients are not kept, those of what the update changes stay inside of the program.
+        Who reads one afterwards is told so, once.
         """
         self._wait, self._start = None, stream.position.value
         key, change, numbers, names = update or ("both", None, (), {})

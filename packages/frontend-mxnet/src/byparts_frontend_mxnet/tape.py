@@ -166,7 +166,13 @@ class Tape:
         used = update[3] if update else set()
         by_argument = [(v, p) for v, p in self.reached.items() if p[0] == "argument"]
         weights = [
-            (v, id(v) not in used or v._keeps_grad or v.grad_req == "add")
+            (
+                v,
+                id(v) not in used
+                or v._keeps_grad
+                or v.grad_req == "add"
+                or options["keep_gradients"],
+            )
             for v, p in self.reached.items()
             if p[0] == "cell"
         ]
