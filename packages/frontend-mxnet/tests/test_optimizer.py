@@ -177,3 +177,7 @@ def test_first_values() -> None:
         filled(xavier, "fc_w", (2, 2))
     with pytest.raises(mx.MXNetError, match=r"mx.init has no 'xaver'; close names: xavier"):
         mx.init.create("xaver")
+    with pytest.raises(mx.MXNetError, match=r"Module\(symbol, label_names=\['out_label'\]\)"):
+        filled(xavier, "out_label", 2)
+    with pytest.raises(mx.MXNetError, match="SGD has no argument 'lr'; all have learning_rate"):
+        mx.optimizer.create("sgd", lr=1)

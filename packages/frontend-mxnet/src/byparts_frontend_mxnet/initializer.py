@@ -99,9 +99,11 @@ class Initializer:
         Bilinear()._init_weight(name, arr)
 
     def _init_default(self, name: str, arr: Any) -> None:
+        what = "give the variable its own, as in init='zeros'"
+        if name.endswith("label"):
+            what = f"of a module, name it a label: Module(symbol, label_names=[{name!r}])"
         raise MXNetError(
-            f"initializer: the name {name!r} ends with none of {', '.join(dict(_BY_NAME))}; "
-            "give the variable its own, as in init='zeros'"
+            f"initializer: {name!r} ends with none of {', '.join(dict(_BY_NAME))}; {what}"
         )
 
 

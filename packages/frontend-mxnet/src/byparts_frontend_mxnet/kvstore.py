@@ -83,8 +83,7 @@ class KVStore:
 
     def _known(self, key: Any) -> Variable:
         if key not in self._order:
-            keys = [str(k) for k in self._order]
-            raise unknown(f"the store (call init({key!r}, value) first; it)", str(key), keys)
+            raise MXNetError(f"kvstore: {key!r} has no value yet; call init({key!r}, value) first")
         return self._order[key]
 
     def set_optimizer(self, optimizer: Any) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_eager import Array
-from byparts_frontend_mxnet.errors import unknown
+from byparts_frontend_mxnet.errors import MXNetError, unknown
 from byparts_frontend_mxnet.nd.array import NDArray
 from byparts_frontend_mxnet.stream import stream
 
@@ -49,8 +49,13 @@ class Optimizer:
         self, rescale_grad: float = 1.0, param_idx2name: Any = None, wd: float = 0.0,
         clip_gradient: Any = None, learning_rate: Any = 0.01, lr_scheduler: Any = None,
         sym: Any = None, begin_num_update: int = 0, multi_precision: bool = False,
-        param_dict: Any = None,
+        param_dict: Any = None, **others: Any,
     ) -> None:  # fmt: skip
+        if others:
+            raise MXNetError(
+                f"mx.optimizer.{type(self).__name__} has no argument {next(iter(others))!r}; all "
+                "have learning_rate, wd, rescale_grad, clip_gradient, lr_scheduler"
+            )
         self.rescale_grad, self.wd, self.clip_gradient = rescale_grad, wd, clip_gradient
         self.lr, self.lr_scheduler = learning_rate, lr_scheduler
         if lr_scheduler is not None:
