@@ -46,6 +46,30 @@ def test_one_program_serves_every_size_of_computed_shapes() -> None:
     assert executor.statistics.misses <= 3
 
 
+def test_a_table_of_places_is_read_up_to_a_named_size() -> None:
+    """As GPT-2 reads its masks and places; beyond the table is an error and no smaller result."""
+    nodes = [
+        node("Shape", ["x"], ["n"], start=1, end=2),
+        node("Shape", ["past"], ["m"], start=0, end=1),
+        node("Add", ["m", "n"], ["end"]),
+        node("Slice", ["table", "m", "end"], ["rows"]),
+        node("Add", ["x", "rows"], ["y"]),
+    ]
+    table = np.arange(40, dtype=np.float32).reshape(20, 2)
+    source = model(nodes, {"x": [1, "n", 2], "past": ["past"]}, ["y"], {"table": table})
+    imported = from_onnx(source)
+
+    assert str(imported.graph.outputs[0].type) == "f32[1,n,2]"
+    executor = Executor(backends=("numpy",))
+    for n, m in ((3, 0), (1, 7), (5, 15)):
+        feed = np.zeros((1, n, 2), np.float32), np.zeros(m, np.float32)
+        (y,) = executor(imported.graph, *feed, *imported.weights.values())
+        np.testing.assert_array_equal(y[0], table[m : m + n])
+    feed = np.zeros((1, 5, 2), np.float32), np.zeros(16, np.float32)
+    with pytest.raises(GraphError, match=r"index 20 at .* out of range for axis 0 of size 20"):
+        executor(imported.graph, *feed, *imported.weights.values())
+
+
 def test_expressions_of_dimensions_are_names_where_no_input_tells_their_names() -> None:
     inputs = {"a": ["past", "n"], "b": ["past + n", 1], "c": ["other + n"]}
     imported = from_onnx(model([node("Add", ["a", "b"], ["y"])], inputs, ["y"]))

@@ -129,6 +129,10 @@ class Walk:
         (array,) = evaluate(graph, *(self.weights[v][1] for v in graph.inputs))
         return array
 
+    def reads_inputs(self, value: Value) -> bool:
+        """Whether a value depends on elements of inputs, and not on weights and sizes alone."""
+        return bool(self._sources(value)[1])
+
     def _sources(self, *values: Value) -> tuple[Graph, list[str], list[str]]:
         """Trace values back: a graph from weights, names of other inputs, named sizes."""
         free: dict[Value, None] = {}

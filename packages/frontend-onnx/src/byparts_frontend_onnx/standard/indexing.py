@@ -56,7 +56,11 @@ def _sliced(node: OnnxNode, x: Value, axis: int, start: Size, end: Size, step: i
 def _to_named_bounds(
     node: OnnxNode, x: Value, axis: int, start: Size, end: Size, step: int
 ) -> Value:
-    """A slice between sizes that are names: a gather of counted places."""
+    """A slice between sizes that are names: a gather of counted places.
+
+    Of a table of weights it has as many rows as it asks for, and fails where the table has fewer:
+    ONNX would give those that there are, which then meet others of the size that was asked for.
+    """
     size = shape_of(x)[axis]
     assert size is not None
     if step < 0 and (start == -1 or (isinstance(start, int) and start >= _END)) and (
@@ -69,6 +73,9 @@ def _to_named_bounds(
     if first == 0 and at_least(last, size) and step == 1:
         return x
     terms = {"a": first, "b": last, "n": size}
+    if isinstance(size, int) and size > 1 and not node.walk.reads_inputs(x):
+        node.walk.note(f"{node.label}: a table of {size} rows is read up to {last}")
+        terms["n"] = last
     count = dimension(f"(max(min(b,n)-min(a,n),0)+{step - 1})//{step}", terms)
     if count is None:
         raise node.undetermined(f"the slice [{start}:{end}:{step}] of {size}", start, end, size)
