@@ -14,7 +14,7 @@ from byparts_frontend_onnx.sizes import Known, Size, at_least, counted, size_val
 from byparts_frontend_onnx.standard.elementwise import is_float, number, zero
 from byparts_graph_ir import Dimension, Value, dimension
 
-_END = 1 << 31  # from here on a bound means the end of the axis
+_END = 10**9  # from here on a bound means the end of the axis: exporters write 10^9, 2^31 - 1, ...
 
 
 @rules.on("Slice", known=(1, 2, 3, 4))
