@@ -125,6 +125,14 @@ def test_an_input_that_decides_a_shape_needs_an_example() -> None:
     assert results(imported, x=X)[0].shape == (6, 4)
 
 
+def test_values_are_taken_in_the_dtype_of_the_file() -> None:
+    source = model([node("Mul", ["x", "k"], ["y"])], {"x": [2], "k": [1]}, ["y"])
+    imported = from_onnx(source, values={"k": [3]})
+    assert results(imported, x=np.ones(2, np.float32))[0].tolist() == [3, 3]
+    with pytest.raises(GraphError, match="values: the model has no input 'z'; it has x, k"):
+        from_onnx(source, values={"z": [3]})
+
+
 def test_whether_a_size_is_1_is_never_guessed() -> None:
     """Branches of other ranks for a size of 1: without a number for the size it is refused."""
     squeezed = graph([node("Squeeze", ["x", "axis"], ["a"])], {}, ["a"])

@@ -25,7 +25,7 @@ from byparts_frontend_onnx.load import Source, load
 from byparts_frontend_onnx.node import Item
 from byparts_frontend_onnx.rules import Rules, rules
 from byparts_frontend_onnx.support import check_supported
-from byparts_frontend_onnx.tensors import Tensors, dtype_of
+from byparts_frontend_onnx.tensors import OURS, Tensors, dtype_of
 from byparts_frontend_onnx.walk import Walk
 from byparts_graph_ir import (
     Dimension,
@@ -37,6 +37,7 @@ from byparts_graph_ir import (
     add_note,
 )
 from byparts_graph_ir.contract import checked
+from byparts_opset.dtypes import numpy_dtype
 
 Array = NDArray[Any]
 
@@ -194,8 +195,10 @@ def _imported(
     numbers: Mapping[str, int],
 ) -> Imported:
     scope: dict[str, Item] = {}
+    kinds = {i.name: i.type.tensor_type.elem_type for i in model.graph.input}
     for name, array in known.items():
-        walk.bind(scope, name, array)
+        declared = OURS.get(kinds[name])
+        walk.bind(scope, name, array if declared is None else array.astype(numpy_dtype(declared)))
     scope |= interface.inputs
     results = walk.graph(model.graph, scope, keep=frozenset(known))
     outputs = [walk.value(r) for r in results]

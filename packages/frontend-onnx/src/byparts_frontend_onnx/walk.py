@@ -8,7 +8,7 @@ operator without a rule is expanded by the function that the model, or its schem
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from math import prod
@@ -304,8 +304,9 @@ class Walk:
             return None
         if node.op in ("Min", "Max", "Add", "Sub", "Mul", "Div", "Mod") or len(known) == 2:
             total: Known | None = known[0]
+            dtype = next(k.dtype for k in known if isinstance(k, Sizes))
             for other in known[1:]:
-                total = total if total is None else computed(node.op, total, other, _dtype(known))
+                total = total if total is None else computed(node.op, total, other, dtype)
             return None if total is None or len(known) < 2 else [total]
         return None
 
@@ -378,8 +379,3 @@ class Walk:
 def _bytes_of(graph: Graph) -> int:
     """The bytes of all values that a graph of numbers computes."""
     return sum(v.type.size_bytes for node in graph.nodes for v in node.outputs)
-
-
-def _dtype(known: Iterable[Known]) -> str:
-    first = next(k for k in known if isinstance(k, Sizes))
-    return first.dtype
