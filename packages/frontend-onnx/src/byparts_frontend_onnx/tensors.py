@@ -33,11 +33,12 @@ OURS = {
     TensorProto.INT32: "i32",
     TensorProto.INT64: "i64",
     TensorProto.UINT8: "u8",
+    TensorProto.UINT16: "u16",
+    TensorProto.UINT32: "u32",
+    TensorProto.UINT64: "u64",
     TensorProto.BOOL: "bool",
 }
 THEIRS = {ours: theirs for theirs, ours in OURS.items()}
-# As numbers that are known when a model is read; no value of a graph has these types.
-_ONLY_KNOWN = {TensorProto.UINT16: "u2", TensorProto.UINT32: "u4", TensorProto.UINT64: "u8"}
 
 
 def dtype_of(element: int) -> str:
@@ -80,8 +81,7 @@ class Tensors:
         return self._read[id(tensor)][1]
 
     def _array(self, tensor: TensorProto) -> Array:
-        if tensor.data_type not in _ONLY_KNOWN:
-            dtype_of(tensor.data_type)
+        dtype_of(tensor.data_type)
         size = prod(tensor.dims)
         if any(d < 0 for d in tensor.dims) or size > 1 << 40:
             raise FormatError(f"tensor {tensor.name!r} has the shape {list(tensor.dims)}")
