@@ -72,12 +72,16 @@ def check(backend: Backend, case: Case, how: str) -> str:
 
 
 def prepare(backend: Backend, cases: Iterable[Case]) -> None:
-    """Compile the kernels of cases before one is bound: some backends then make all at once."""
+    """Compile the kernels of cases before one is bound: some backends then make all at once.
+
+    Kernels without a rule that compiles are made as they are bound, in no time.
+    """
     with within(backend):
         for case in cases:
             with suppress(MissingRule):
                 for op, types in _compiled_for(backend, case):
-                    backend.compile(op, types)
+                    if backend.kernels.compiled(op):
+                        backend.compile(op, types)
                 for constants in _each_constant(backend, case):
                     backend.compile(case.op, case.types, constants)
 
@@ -337,6 +341,6 @@ def _decomposed(graph: Graph, backend: Backend) -> Graph:
 
     while True:
         simpler = graph.rewrite(rule)
-        if simpler == graph:
+        if simpler.nodes == graph.nodes:  # untouched ones are shared
             return graph
         graph = simpler
