@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Union
+from typing import Any, Union
+
+import numpy as np
 
 import byparts_opset as ops
 from byparts_frontend_torch.promotion import as_number, as_value, dtype_of
@@ -83,6 +85,17 @@ def arange(start: Number, end: Number, step: Number = 1, dtype: str | None = Non
     if made in FLOATS:
         return ops.arange(float(first), float(last), float(by), made)
     return ops.arange(first, last, by, made)
+
+
+def _triangle(part: Any) -> Any:
+    def rule(row: int, col: int, offset: int = 0, dtype: str | None = None) -> Value:
+        return ops.cast(ops.constant(np.stack(part(row, offset, col))), dtype or "i64")
+
+    return rule
+
+
+rules.on("aten.tril_indices.default")(_triangle(np.tril_indices))
+rules.on("aten.triu_indices.default")(_triangle(np.triu_indices))
 
 
 @rules.on("aten.eye.default")
