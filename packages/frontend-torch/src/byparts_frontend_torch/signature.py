@@ -153,7 +153,7 @@ def _results(specs: Any, tied: Mapping[str, str]) -> tuple[tuple[str, ...], dict
 
 
 def _output_names(exported: Any, nodes: tuple[str, ...]) -> tuple[str, ...]:
-    """Where an output stands in what the model gives: "logits", "past.0"; else its node's name.
+    """The place of each output in what the model gives, "past.0"; else its node's name.
 
     Keys of dicts, fields of named tuples and of dataclasses that torch knows are names.
     """

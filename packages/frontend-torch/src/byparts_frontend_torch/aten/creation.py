@@ -69,7 +69,7 @@ def scalar_tensor(value: Number, dtype: str | None = None) -> Value:
 
 @rules.on("aten.arange.start_step")
 def arange(start: Number, end: Number, step: Number = 1, dtype: str | None = None) -> Value:
-    """Where a bound is a symbol, a running count of ones, as many as torch found."""
+    """Numbers in equal steps; with a symbol as bound, a running count of ones."""
     made = dtype or ("f32" if _any_float(start, end, step) else "i64")
     if any(isinstance(x, (str, Expression)) for x in (start, end, step)):
         plain = isinstance(end, str) and (start, step) == (0, 1)

@@ -105,7 +105,7 @@ def batch_norm_with_update(
     x: Value, weight: Value | None, bias: Value | None, mean: Value, variance: Value,
     momentum: float, eps: float,
 ) -> tuple[Value | None, ...]:  # fmt: skip
-    """As in training; the fourth result is a store for kernels of torch."""
+    """Batch norm in training; the fourth result is a store for kernels of torch."""
     given = (x, weight, bias, mean, variance, True, momentum, eps)
     y, batch_mean, deviation, *running = batch_norm_training(*given)
     return (y, batch_mean, deviation, ops.zeros((0,), "u8"), *running)

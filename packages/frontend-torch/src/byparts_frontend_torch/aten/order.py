@@ -116,7 +116,7 @@ def histogram(
 def _histogram(
     x: Value, bins: int, bounds: Any, weight: Value | None, around: float
 ) -> tuple[Value, ...]:
-    """How many of x [n] are in each of so many equal parts, and the bounds.
+    """The number of elements of x [n] in each of so many equal parts, and the bounds.
 
     Equal bounds are moved apart, each by `around`.
     """
