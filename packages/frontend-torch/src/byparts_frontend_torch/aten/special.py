@@ -113,7 +113,8 @@ def _bessel_i(order: int, scaled: bool) -> Any:
         found = _over(near, np.cos(angles) - 1, np.cos(angles) ** order / 48, ops.exp)
         series = _power_series(_asymptotic(order), -1 / great) / ops.sqrt(2 * pi * great)
         found = ops.where(far, series, found)
-        found = found if scaled else found * ops.exp(size)
+        half = ops.exp(size / 2)  # exp(size) is out of range before the product is
+        found = found if scaled else found * half * half
         return found * ops.sign(x) if order else found
 
     return rule
@@ -130,7 +131,7 @@ def _bessel_k(order: int, scaled: bool) -> Any:
         found = _over(near, 1 - np.cosh(at), weights, ops.exp)
         series = _power_series(_asymptotic(order), 1 / great) * ops.sqrt(pi / (2 * great))
         small = 1 / least if order else 0.11593151565841245 - ops.log(least)
-        found = ops.where(tiny, small, ops.where(far, series, found))
+        found = ops.where(tiny, small * ops.exp(least), ops.where(far, series, found))
         found = found if scaled else found * ops.exp(-x)
         return ops.where(ops.less(x, 0), nan, found)
 
@@ -153,7 +154,6 @@ def _bessel_j(order: int) -> Any:
         phase = great - (order / 2 + 0.25) * pi
         wide = (p * ops.cos(phase) - q * ops.sin(phase)) * ops.sqrt(2 / pi * inverse)
         found = ops.where(far, wide, found)
-        found = ops.where(ops.is_inf(x), 0.0, found)
         return found * ops.sign(x) if order else found
 
     return rule
