@@ -61,7 +61,7 @@ GROUPS: dict[str, Group] = {
         (MATRIX,),
     ),
     "functions of positive numbers": (
-        {n: getattr(torch, n) for n in _POSITIVE.split() if n != "lgamma"}
+        {n: getattr(torch, n) for n in _POSITIVE.split()}
         | {
             "asin": lambda x: torch.asin(x / 2),
             "acos": lambda x: torch.acos(x / 2),
@@ -71,6 +71,20 @@ GROUPS: dict[str, Group] = {
             "logit": lambda x: torch.logit(x / 2),
             "powers": lambda x: [x**p for p in (-1, -0.5, 0, 0.5, 1, 2, 2.5, 3)],
             "exponents": lambda x: (2**x, x**x),
+            "gamma": lambda x: (torch.digamma(x), torch.polygamma(1, x), torch.lgamma(-x - 0.3)),
+            "bessel": lambda x: (
+                torch.i0(x),
+                torch.special.i1e(9 * x),
+                torch.special.modified_bessel_k0(20 * x),
+                torch.special.scaled_modified_bessel_k1(20 * x),
+                torch.special.bessel_j1(2 * x),
+            ),
+            "others": lambda x: (torch.special.erfcx(4 * x), torch.special.spherical_bessel_j0(x)),
+            "polynomials": lambda x: (
+                torch.special.legendre_polynomial_p(x, 4),
+                torch.special.laguerre_polynomial_l(x, torch.arange(x.shape[1])),
+                torch.special.shifted_chebyshev_polynomial_w(x, 3),
+            ),
             "xlogy": lambda x: torch.xlogy(x, x),
         },
         (POSITIVE,),
@@ -415,6 +429,23 @@ GROUPS: dict[str, Group] = {
             "root mean square": lambda x, w: F.rms_norm(x, (6,)),
         },
         (IMAGE, drawn(8, 6)),
+    ),
+    "order": (
+        {
+            "medians": lambda x: (x.median(1), x.nanmedian(0), x.median(), x.kthvalue(2, 0)),
+            "running": lambda x: (x.cummax(1), x.cummin(0), x.logcumsumexp(1), x.cumprod(1)),
+            "places": lambda x: (
+                torch.searchsorted(x.sort(1)[0], x, right=True),
+                torch.bucketize(x, torch.tensor([-0.5, 0.5])),
+            ),
+            "counts": lambda x: (x.histc(5), torch.histogram(x, 4, range=(-1.0, 1.0))),
+            "extremes of places": lambda x: (
+                x.scatter_reduce(0, torch.tensor([[0, 1], [0, 2]]), x[:2, :2], "amax"),
+                x.scatter_reduce(1, torch.tensor([[1, 1, 0, 3]]), x, "mean"),
+            ),
+            "bits": lambda x: [f(x.long(), 5) for f in (torch.bitwise_and, torch.bitwise_xor)],
+        },
+        (MATRIX,),
     ),
     "attention": (
         {

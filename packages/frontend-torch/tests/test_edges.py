@@ -12,7 +12,6 @@ import pytest
 import torch
 from torch.nn import functional
 
-from byparts_frontend_torch import UnsupportedOp
 from byparts_opset.evaluate import evaluate
 
 ONE = torch.tensor(2.5)
@@ -56,12 +55,6 @@ def test_edges_are_those_of_torch(name: str) -> None:
 
     for got, want in zip(results, leaves(function(x)), strict=True):
         np.testing.assert_allclose(got, want.numpy(), rtol=1e-6, strict=True)
-
-
-def test_bits_of_numbers_are_refused() -> None:
-    """By the dtype and what to write; `logical_and` takes numbers."""
-    with pytest.raises(UnsupportedOp, match=r"bitwise_and of integers, i64\[2,3\] and i64"):
-        exporting.imported(exporting.Function(lambda x: x & 1), WHOLE)
 
 
 def leaves(result: Any) -> list[Any]:

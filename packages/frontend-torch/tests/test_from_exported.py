@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import exporting  # noqa: F401  # skips what comes here without torch
@@ -17,6 +18,15 @@ from byparts_autodiff import gradients
 from byparts_frontend_torch import Imported, from_exported
 from byparts_graph_ir import Graph, TensorType, dimension, dimension_names, specialize, verify
 from byparts_opset.evaluate import evaluate
+
+
+@dataclass
+class Given:
+    """What a model of others gives."""
+
+    logits: Any
+    past: Any
+
 
 X = torch.arange(12.0).reshape(4, 3)
 
@@ -98,6 +108,66 @@ def test_nested_inputs_are_flattened_and_constants_left_out() -> None:
 
     assert made.inputs == ("x", "more_bias") and len(made.graph.outputs) == 1
     np.testing.assert_array_equal(evaluated(made, X, X)[0], (X * 3).numpy())
+
+
+def test_outputs_have_the_names_of_their_keys_and_fields() -> None:
+    """Of a dataclass, a dict in it, and a tuple in it."""
+    torch.export.register_dataclass(Given, serialized_type_name="Given")
+    made = imported(Function(lambda x: Given(x + 1, (x * 2, {"k": x * 3}))), X)
+
+    assert made.outputs == ("logits", "past.0", "past.1.k")
+    np.testing.assert_array_equal(evaluated(made, X)[2], (X * 3).numpy())
+
+
+def test_a_buffer_that_is_written_is_an_update() -> None:
+    """As a whole, in part, and by another name; the next call reads what this one wrote."""
+
+    class Counting(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("calls", torch.zeros((), dtype=torch.long))
+            self.register_buffer("last", torch.zeros(2, 4, 3))
+
+        def forward(self, x: Any) -> Any:
+            self.calls += 1
+            self.last[1] = self.last[0]
+            self.last[0].copy_(x)
+            return self.last.sum() * self.calls
+
+    made, model = imported(Counting(), X), Counting()
+    weights = dict(made.weights)
+    for _ in range(2):
+        y, *new = evaluate(made.graph, X.numpy(), *weights.values())
+        weights |= zip(made.updates, new, strict=True)
+        np.testing.assert_array_equal(y, model(X).numpy())
+
+    assert set(made.updates) == {"calls", "last"}
+
+
+def test_other_weights_come_by_name(tmp_path: Any) -> None:
+    """Out of a file and out of arrays, in f16 too; a tied one by either name; no mask is asked for."""
+    weights = pytest.importorskip("byparts_weights", reason="needs weights")
+    pytest.importorskip("safetensors", reason="needs safetensors")
+    words = torch.tensor([[1, 2, 3]])
+    model, other = Gpt(fused=False).eval(), Gpt(fused=False).eval()
+    state = {n: t.numpy() for n, t in other.state_dict().items()}
+    del state["words.weight"]  # it is "top.weight", too
+    weights.save(tmp_path / "model.safetensors", state)
+
+    made = imported(model, words).with_weights(tmp_path / "model.safetensors")
+    (y,) = evaluate(made.graph, words.numpy(), *made.weights.values())
+
+    np.testing.assert_allclose(y, other(words).detach().numpy(), rtol=1e-5, atol=1e-5)
+    half = {n: a.astype("f2") for n, a in state.items()}
+    assert {a.dtype.name for a in made.with_weights(half).weights.values()} == {"float32"}
+
+
+def test_weights_that_do_not_fit_are_named() -> None:
+    made = imported(nn.Linear(3, 2), X)
+    with pytest.raises(
+        ValueError, match=r"weight is f32\[3, 2\], not f32\[2, 3\]; bias .* missing"
+    ):
+        made.with_weights({"weight": np.zeros((3, 2), "f4"), "more": np.zeros(1)})
 
 
 def test_an_input_that_is_changed_in_place_is_an_update() -> None:

@@ -12,8 +12,9 @@ us start again, with that op decomposed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +26,12 @@ from byparts_frontend_torch.rules import Rules, rules
 from byparts_frontend_torch.signature import Signature, signature_of
 from byparts_frontend_torch.stream import COUNTER, KEY, Stream
 from byparts_frontend_torch.symbols import naming
+from byparts_frontend_torch.weights import chosen
 from byparts_graph_ir import ArgumentError, Graph, Value, add_note
 from byparts_graph_ir.contract import checked
 
 Array = NDArray[Any]
+Path = Union[str, "PathLike[str]"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +43,12 @@ class Imported:
             of what the program updates.
         weights: by the names of the model's `state_dict`, in the order of the graph's inputs.
         inputs: names of the user's inputs: tensors, nested ones flattened.
-        outputs: names of the user's outputs, likewise; `None` and numbers are left out.
+        outputs: names of the user's outputs; `None` and numbers are left out.  What stands in a
+            dict or a dataclass has its key as name, nested ones with points: "past.0".
         updates: names of weights (or inputs) whose new values are the last outputs.
         parameters: those weights that are trained.
         tied: other names of weights that are one tensor under several -> the name in `weights`.
+        unsaved: weights that the model's `state_dict` leaves out, such as masks.
     """
 
     graph: Graph
@@ -53,12 +58,28 @@ class Imported:
     updates: tuple[str, ...]
     parameters: tuple[str, ...]
     tied: Mapping[str, str]
+    unsaved: tuple[str, ...] = ()
 
     @property
     def values(self) -> dict[str, Value]:
         """Name of a weight -> the input of the graph."""
         first = len(self.graph.inputs) - len(self.weights)
         return dict(zip(self.weights, self.graph.inputs[first:], strict=True))
+
+    def with_weights(self, source: Path | Mapping[str, Array]) -> Imported:
+        """The program with other weights, by name; needs no torch.
+
+        Args:
+            source: a file of the part weights (.safetensors, .npz), or arrays by name.  Floats are
+                cast to the program's dtype.  What the program has not is left; what the state dict
+                leaves out, and the stream of random numbers, stay as they are.
+
+        Raises:
+            ArgumentError: a weight is missing, or of another shape or kind; all are named.
+            ImportError: a path is given, and the part weights is not installed.
+        """
+        given = source if isinstance(source, Mapping) else _loaded(source)
+        return replace(self, weights=chosen(self.weights, given, self.tied, self.unsaved))
 
 
 @checked
@@ -127,10 +148,11 @@ def _assembled(
         Graph.of(inputs, [results[name] for name in outputs]),
         weights,
         tuple(v.name for v in signature.inputs),
-        signature.outputs,
+        signature.names,
         tuple(updates),
         signature.parameters,
         signature.tied,
+        signature.unsaved,
     )
 
 
@@ -141,3 +163,13 @@ def _check(exported: Any) -> None:
         ArgumentError(f"from_exported takes an ExportedProgram, got {type(exported).__name__}"),
         "write from_exported(torch.export.export(model, args))",
     )
+
+
+def _loaded(path: Path) -> dict[str, Array]:
+    try:
+        from byparts_weights import load  # an optional part
+    except ImportError as error:
+        raise ImportError(
+            "weights of a file need the part weights: pip install byparts-weights"
+        ) from error
+    return load(path)

@@ -33,6 +33,8 @@ class Signature:
         parameters: the weights that are trained.
         tied: name of a weight that is another one, too -> that.
         outputs: nodes whose values are the user's outputs.
+        names: of those outputs.
+        unsaved: weights that the state dict leaves out, such as masks.
         updates: weight or input -> node whose value it takes.
     """
 
@@ -43,6 +45,8 @@ class Signature:
     parameters: tuple[str, ...]
     tied: Mapping[str, str]
     outputs: tuple[str, ...]
+    names: tuple[str, ...]
+    unsaved: tuple[str, ...]
     updates: Mapping[str, str]
 
 
@@ -72,7 +76,9 @@ def signature_of(exported: Any) -> Signature:
     trained = [tied.get(n, n) for n in parameters if tensors[n].requires_grad]
     outputs, updates = _results(exported.graph_signature.output_specs, tied)
     inputs, unique = tuple(given.values()), tuple(dict.fromkeys(trained))
-    return Signature(known, inputs, weights, values, unique, tied, outputs, updates)
+    unsaved = tuple(s.target for s in specs if s.persistent is False and s.target in weights)
+    names = _output_names(exported, outputs)
+    return Signature(known, inputs, weights, values, unique, tied, outputs, names, unsaved, updates)
 
 
 def _read_specs(exported: Any) -> list[Any]:
@@ -144,3 +150,35 @@ def _results(specs: Any, tied: Mapping[str, str]) -> tuple[tuple[str, ...], dict
             what = kind.lower().replace("_", " ")
             raise GraphError(f"output {s.arg.name!r} is a {what}: only tensors are imported")
     return tuple(outputs), updates
+
+
+def _output_names(exported: Any, nodes: tuple[str, ...]) -> tuple[str, ...]:
+    """The place of each output in what the model gives, "past.0"; else its node's name.
+
+    Keys of dicts, fields of named tuples and of dataclasses that torch knows are names.
+    """
+    user = [s for s in exported.graph_signature.output_specs if s.kind.name.startswith("USER_OUT")]
+    paths = _paths(exported.call_spec.out_spec, ())
+    if len(paths) != len(user):
+        return nodes
+    kept = [p for p, s in zip(paths, user, strict=True) if not hasattr(s.arg, "value")]
+    named = [any(isinstance(key, str) for key in path) for path in kept]
+    return tuple(
+        ".".join(map(str, path)) if is_named else node
+        for path, is_named, node in zip(kept, named, nodes, strict=True)
+    )
+
+
+def _paths(spec: Any, before: tuple[str | int, ...]) -> list[tuple[str | int, ...]]:
+    """The keys that lead to each leaf of a tree of torch, an int where it has no name."""
+    if spec.is_leaf():
+        return [before]
+    children, context = spec.children(), spec.context
+    lists = context if isinstance(context, (list, tuple)) else ()
+    keys: Any = range(len(children))
+    for names in (context, getattr(context, "_fields", None), *lists):
+        is_list = isinstance(names, (list, tuple)) and len(names) == len(children)
+        if is_list and all(isinstance(name, str) for name in names):
+            keys = names
+    pairs = zip(keys, children, strict=True)
+    return [path for key, child in pairs for path in _paths(child, (*before, key))]

@@ -109,7 +109,7 @@ def product(sizes: Sequence[Dimension]) -> Dimension:
 
 
 def difference(size: Dimension, *taken: Dimension) -> Dimension:
-    """What is left of a size; `None` if one is unknown."""
+    """The rest of a size; `None` if one is unknown."""
     if None in (size, *taken):
         return None
     return byparts_graph_ir.dimension(f"{size}" + "".join(f"-({d})" for d in taken))

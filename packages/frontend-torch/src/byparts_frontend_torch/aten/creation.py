@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Union
+from typing import Any, Union
+
+import numpy as np
 
 import byparts_opset as ops
 from byparts_frontend_torch.promotion import as_number, as_value, dtype_of
@@ -67,7 +69,7 @@ def scalar_tensor(value: Number, dtype: str | None = None) -> Value:
 
 @rules.on("aten.arange.start_step")
 def arange(start: Number, end: Number, step: Number = 1, dtype: str | None = None) -> Value:
-    """Where a bound is a symbol, a running count of ones, as many as torch found."""
+    """Numbers in equal steps; with a symbol as bound, a running count of ones."""
     made = dtype or ("f32" if _any_float(start, end, step) else "i64")
     if any(isinstance(x, (str, Expression)) for x in (start, end, step)):
         plain = isinstance(end, str) and (start, step) == (0, 1)
@@ -83,6 +85,17 @@ def arange(start: Number, end: Number, step: Number = 1, dtype: str | None = Non
     if made in FLOATS:
         return ops.arange(float(first), float(last), float(by), made)
     return ops.arange(first, last, by, made)
+
+
+def _triangle(part: Any) -> Any:
+    def rule(row: int, col: int, offset: int = 0, dtype: str | None = None) -> Value:
+        return ops.cast(ops.constant(np.stack(part(row, offset, col))), dtype or "i64")
+
+    return rule
+
+
+rules.on("aten.tril_indices.default")(_triangle(np.tril_indices))
+rules.on("aten.triu_indices.default")(_triangle(np.triu_indices))
 
 
 @rules.on("aten.eye.default")

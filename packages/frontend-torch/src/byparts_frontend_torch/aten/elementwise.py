@@ -6,7 +6,6 @@ from math import inf, log, pi
 from typing import Any
 
 import byparts_opset as ops
-from byparts_frontend_torch.errors import UnsupportedOp
 from byparts_frontend_torch.promotion import Operand, as_value, floating, promoted
 from byparts_frontend_torch.rules import rules
 from byparts_graph_ir import FLOATS, Value
@@ -261,41 +260,60 @@ def logical_not(x: Value) -> Value:
     return ops.logical_not(_true(x))
 
 
-def _of_bits(name: str, function: Any) -> Any:
-    def rule(x: Operand, y: Operand) -> Value:
-        x, y = promoted(x, y)
-        if x.type.dtype != "bool":
-            raise UnsupportedOp(
-                f"bitwise_{name} of integers, {x.type} and {y.type}: only that of bools is "
-                f"imported; if truth is meant, write torch.logical_{name}"
-            )
-        result: Value = function(x, y)
-        return result
-
-    return rule
+def _of_two(function: Any) -> Any:
+    return lambda x, y: function(*promoted(x, y))
 
 
-for _name, _logical in (
-    ("and", ops.logical_and),
-    ("or", ops.logical_or),
-    ("xor", ops.logical_xor),
-):
-    rules.on(f"aten.bitwise_{_name}.Tensor", f"aten.bitwise_{_name}.Scalar")(
-        _of_bits(_name, _logical)
-    )
+_BITS = {"and": ops.bitwise_and, "or": ops.bitwise_or, "xor": ops.bitwise_xor}
+_SHIFTS = {"left": ops.shift_left, "right": ops.shift_right}
+_OF_TWO: dict[str, Any] = {
+    **{f"bitwise_{name}": function for name, function in _BITS.items()},
+    **{f"bitwise_{name}_shift": function for name, function in _SHIFTS.items()},
+}
+for _name, _binary in _OF_TWO.items():
+    for _overload in ("Tensor", "Tensor_Scalar" if "shift" in _name else "Scalar", "Scalar_Tensor"):
+        rules.on(f"aten.{_name}.{_overload}")(_of_two(_binary))
+rules.on("aten.nextafter.default")(_of_two(ops.nextafter))
+rules.on("aten.bitwise_not.default")(ops.bitwise_not)
 
 
-@rules.on("aten.bitwise_not.default")
-def bitwise_not(x: Value) -> Value:
-    """Turn all bits of an integer: -1 - x, and without a sign the greatest - x."""
-    if x.type.dtype == "bool":
-        return ops.logical_not(x)
-    return ops.sub(as_value(255 if x.type.dtype == "u8" else -1, x.type.dtype), x)
+@rules.on("aten.signbit.default")
+def signbit(x: Value) -> Value:
+    return ops.signbit(x) if x.type.dtype in FLOATS else ops.cast(ops.less(_ordered(x), 0), "bool")
+
+
+@rules.on("aten.copysign.Tensor", "aten.copysign.Scalar")
+def copysign(x: Operand, y: Operand) -> Value:
+    return ops.copysign(*map(floating, promoted(x, y)))
+
+
+@rules.on("aten.ldexp.Tensor")
+def ldexp(x: Value, y: Value) -> Value:
+    return mul(x, ops.pow(2.0, floating(y)))  # type: ignore[no-any-return]
+
+
+@rules.on("aten.fmax.default")
+def fmax(x: Value, y: Value) -> Value:
+    """The greater of two; of a nan and a number the number."""
+    return _skipping(ops.maximum, *promoted(x, y))
+
+
+@rules.on("aten.fmin.default")
+def fmin(x: Value, y: Value) -> Value:
+    return _skipping(ops.minimum, *promoted(x, y))
+
+
+@rules.on("aten.angle.default")
+def angle(x: Value) -> Value:
+    """pi for a negative number, 0 for others, nan for nan."""
+    x = floating(x)
+    turned = ops.where(ops.less(x, 0), pi, ops.zeros_like(x))
+    return ops.where(ops.is_nan(x), x, turned)
 
 
 @rules.on(
     *("aten.alias.default", "aten.clone.default", "aten.lift_fresh_copy.default"),
-    *("aten.contiguous.default", "aten.detach_copy.default"),
+    *("aten.contiguous.default", "aten.detach_copy.default", "aten.lift_fresh.default"),
 )
 def same(x: Value) -> Value:
     return x
@@ -323,6 +341,17 @@ def _held(x: Value, bound: Value, extreme: Any, beyond: Any) -> Value:
         held: Value = extreme(x, bound)
         return held
     return ops.where(ops.logical_or(beyond(x, bound), ops.is_nan(bound)), bound, x)
+
+
+def _skipping(extreme: Any, x: Value, y: Value) -> Value:
+    if x.type.dtype not in FLOATS:
+        plain: Value = extreme(x, y)
+        return plain
+    return ops.where(ops.is_nan(x), y, ops.where(ops.is_nan(y), x, extreme(x, y)))
+
+
+def _ordered(x: Value) -> Value:
+    return ops.cast(x, "u8") if x.type.dtype == "bool" else x
 
 
 def _true(x: Value) -> Value:

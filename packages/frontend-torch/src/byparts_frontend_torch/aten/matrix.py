@@ -31,6 +31,18 @@ def addmm(c: Value, a: Value, b: Value, beta: float = 1, alpha: float = 1) -> Va
     return ops.add(product, c if beta == 1 else c * beta)
 
 
+@rules.on("aten.addmv.default")
+def addmv(c: Value, a: Value, x: Value, beta: float = 1, alpha: float = 1) -> Value:
+    product: Value = matmul(a, x) * alpha
+    return product if beta == 0 else product + c * beta
+
+
+@rules.on("aten.addbmm.default")
+def addbmm(c: Value, a: Value, b: Value, beta: float = 1, alpha: float = 1) -> Value:
+    product = ops.sum(ops.matmul(a, b), 0) * alpha
+    return product if beta == 0 else product + c * beta
+
+
 @rules.on("aten.linear.default")
 def linear(x: Value, weight: Value, bias: Value | None = None) -> Value:
     """weight: [out, in]."""
@@ -40,6 +52,13 @@ def linear(x: Value, weight: Value, bias: Value | None = None) -> Value:
     y = ops.matmul(rows, weight, transpose_b=True)
     y = ops.squeeze(y, 0) if rank_of(x) == 1 else y
     return y if bias is None else y + bias
+
+
+@rules.on("aten.bilinear.default")
+def bilinear(x: Value, y: Value, weight: Value, bias: Value | None = None) -> Value:
+    """weight: [out, n, m]; x: [..., n]; y: [..., m]."""
+    product: Value = einsum("...i,oij,...j->...o", [x, weight, y])
+    return product if bias is None else product + bias
 
 
 @rules.on("aten.einsum.default")

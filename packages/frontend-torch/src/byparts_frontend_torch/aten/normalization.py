@@ -100,6 +100,17 @@ def batch_norm_training(
     )
 
 
+@rules.on("aten._batch_norm_with_update_functional.default")
+def batch_norm_with_update(
+    x: Value, weight: Value | None, bias: Value | None, mean: Value, variance: Value,
+    momentum: float, eps: float,
+) -> tuple[Value | None, ...]:  # fmt: skip
+    """Batch norm in training; the fourth result is a store for kernels of torch."""
+    given = (x, weight, bias, mean, variance, True, momentum, eps)
+    y, batch_mean, deviation, *running = batch_norm_training(*given)
+    return (y, batch_mean, deviation, ops.zeros((0,), "u8"), *running)
+
+
 @rules.on("aten._native_batch_norm_legit.no_stats")
 def batch_norm_alone(
     x: Value,

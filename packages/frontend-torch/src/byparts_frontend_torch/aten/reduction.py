@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 import byparts_opset as ops
 from byparts_frontend_torch.aten.axes import axes_of, axis_of, rank_of, size_at
 from byparts_frontend_torch.errors import UnsupportedOp
@@ -162,11 +164,24 @@ def vector_norm(
     return ops.norm(x if dtype is None else ops.cast(x, dtype), ord, axes_of(x, dim), keepdim)
 
 
+@rules.on("aten.dist.default")
+def dist(x: Value, y: Value, p: float = 2) -> Value:
+    return vector_norm(x - y, p)  # type: ignore[no-any-return]
+
+
 @rules.on("aten._cdist_forward.default")
 def cdist(x: Value, y: Value, p: float, compute_mode: int | None = None) -> Value:
     """Distances of each row of x from each row of y."""
     differences = ops.expand_dims(x, -2) - ops.expand_dims(y, -3)
     return vector_norm(differences, p, (-1,))  # type: ignore[no-any-return]
+
+
+@rules.on("aten._pdist_forward.default")
+def pdist(x: Value, p: float = 2) -> Value:
+    """Distances of each row from each that stands behind it."""
+    first, second = np.triu_indices(size_at(x, 0), 1)
+    rows = [ops.gather(x, ops.constant(at, "i64"), 0) for at in (first, second)]
+    return vector_norm(rows[0] - rows[1], p, (-1,))  # type: ignore[no-any-return]
 
 
 @rules.on("aten.cumsum.default")

@@ -24,13 +24,16 @@ from byparts_graph_ir import Dimension, Value
 _END = 2**63 - 1
 
 
-@rules.on("aten.view.default", "aten.reshape.default", "aten._unsafe_view.default")
+@rules.on(
+    *("aten.view.default", "aten.reshape.default", "aten._unsafe_view.default"),
+    "aten.view_copy.default",
+)
 def view(x: Value, size: Sequence[Size]) -> Value:
     shape = target(list(size), "the shape of a view")
     return x if shape == x.type.shape else ops.reshape(x, shape)
 
 
-@rules.on("aten.permute.default")
+@rules.on("aten.permute.default", "aten.permute_copy.default")
 def permute(x: Value, dims: Sequence[int]) -> Value:
     return ops.transpose(x, [axis_of(x, d) for d in dims])
 
@@ -110,7 +113,7 @@ def split(x: Value, size: Size, dim: int = 0) -> tuple[Value, ...]:
     return cut(x, axis, [shape[axis] for shape in shapes_given()])
 
 
-@rules.on("aten.unbind.int")
+@rules.on("aten.unbind.int", "aten.unbind_copy.int")
 def unbind(x: Value, dim: int = 0) -> tuple[Value, ...]:
     return ops.unstack(x, axis_of(x, dim))
 
@@ -132,6 +135,12 @@ def slice_(
         return _open_slice(x, axis, start, end, step)
     part = _slice(x, axis, start, end, step)
     return x if part == slice(0, None, 1) else ops.getitem(x, ((slice(None),) * axis + (part,)))
+
+
+@rules.on("aten.narrow_copy.default")
+def narrow(x: Value, dim: int, start: int, length: int) -> Value:
+    first = start % max(1, size_at(x, axis_of(x, dim))) if start < 0 else start
+    return slice_(x, dim, first, first + length)  # type: ignore[no-any-return]
 
 
 @rules.on("aten.slice_scatter.default")

@@ -17,7 +17,7 @@ from byparts_frontend_torch.aten.reshape import diagonal, slice_
 from byparts_frontend_torch.errors import UnsupportedOp
 from byparts_frontend_torch.promotion import as_value
 from byparts_frontend_torch.rules import rules
-from byparts_graph_ir import Value
+from byparts_graph_ir import FLOATS, Value
 
 
 @rules.on("aten.scatter_add.default")
@@ -39,11 +39,43 @@ def scatter_value(x: Value, dim: int, index: Value, value: float) -> Value:
 def scatter_reduce(
     x: Value, dim: int, index: Value, source: Value, reduce: str, include_self: bool = True
 ) -> Value:
-    if reduce != "sum":
-        raise UnsupportedOp(f"scatter_reduce with {reduce!r}: only 'sum' is imported")
+    """Sums, means and extremes; of several greatest (least) at a place the last gets the gradient.
+
+    An extreme is an assignment in rising (falling) order, of which the last stays.
+    """
+    if reduce == "prod":
+        raise UnsupportedOp(
+            "scatter_reduce with 'prod': only sum, mean, amax and amin are imported"
+        )
+    source = _like(source, index)
+    if reduce in ("amax", "amin"):
+        at = ops.reshape(places(x, axis_of(x, dim), index), -1)
+        order = ops.argsort(ops.reshape(source, -1), 0, descending=reduce == "amin")
+        flat = ops.reshape(x, -1)
+        rows = ops.gather(ops.reshape(source, -1), order, 0)
+        y = ops.reshape(ops.scatter(flat, ops.gather(at, order, 0), rows), dims_of(x))
+        better = ops.maximum if reduce == "amax" else ops.minimum
+        return better(y, x) if include_self else y
     if not include_self:
         x = scatter_value(x, dim, index, 0)
-    return scatter_add(x, dim, index, source)  # type: ignore[no-any-return]
+    total = scatter_add(x, dim, index, source)
+    if reduce == "sum":
+        return total  # type: ignore[no-any-return]
+    ones = ops.ones(dims_of(index), x.type.dtype)
+    count = _added(x, dim, index, ones) + (1 if include_self else 0)
+    count = ops.maximum(count, as_value(1, x.type.dtype))
+    return total / count if x.type.dtype in FLOATS else ops.floordiv(total, count)
+
+
+@rules.on("aten.index_reduce.default")
+def index_reduce(
+    x: Value, dim: int, index: Value, source: Value, reduce: str, include_self: bool = True
+) -> Value:
+    """Slices of `source` along an axis, each to the place that the 1-d index says."""
+    axis, shape = axis_of(x, dim), dims_of(source)
+    wide = ops.reshape(index, [-1 if a == axis else 1 for a in range(len(shape))])
+    wide = ops.broadcast_to(wide, shape) if shape else ops.reshape(index, ())
+    return scatter_reduce(x, dim, wide, source, reduce, include_self)  # type: ignore[no-any-return]
 
 
 @rules.on("aten.masked_scatter.default")
