@@ -82,7 +82,7 @@ class Storage:
         return self.cell
 
     def end_history(self, nodes: Any) -> bool:
-        """Forget the node that made the array if it is one of `nodes`; whether there is none now."""
+        """Forget the node that made the array if it is among `nodes`; whether there is none now."""
         node = getattr(self._array, "node", None)
         if node in nodes:
             self._array, node = plain(self._array), None
