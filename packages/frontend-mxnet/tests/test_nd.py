@@ -295,3 +295,19 @@ def test_elements_are_set_in_place_until_somebody_reads() -> None:
     assert view.asnumpy().tolist() == [7, 2]
     assert y.asnumpy().tolist() == [[0, 1], [2, 2], [5, 5]]
     assert x.asnumpy().tolist() == [[0, 1], [7, 2], [0, 0]]
+
+
+def test_what_backward_went_through_is_a_number_from_then_on() -> None:
+    """A state that goes on to the next batch is not followed into the last one, as in MXNet."""
+    x = nd.array([3.0])
+    x.attach_grad()
+    with autograd.record():
+        h, c = x * 2, x * 5
+        other = h * 10
+        autograd.backward([h + c])
+        (h * c * x).backward()
+    assert x.grad.asscalar() == 6 * 15
+    other.backward()  # recorded before: MXNet asks for retain_graph=True here
+    assert x.grad.asscalar() == 20
+    with pytest.raises(mx.MXNetError, match="its graph was freed by an earlier backward"):
+        h.backward()

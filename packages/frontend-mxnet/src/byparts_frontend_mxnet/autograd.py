@@ -13,7 +13,7 @@ from byparts_eager.state import state
 from byparts_frontend_mxnet import tape
 from byparts_frontend_mxnet.errors import MXNetError
 from byparts_frontend_mxnet.nd.array import NDArray, marked
-from byparts_frontend_mxnet.nd.storage import plain
+from byparts_frontend_mxnet.nd.storage import plain, recorded
 from byparts_frontend_mxnet.operator import Function as Function
 from byparts_graph_ir import FLOATS, producers
 
@@ -121,9 +121,11 @@ def backward(
             v._fresh_grad = True
     finally:
         state.recorders = before
-    for h in heads:
-        if not retain_graph and h._base is None and h.storage.cell is None:
-            h.storage.set(plain(h.storage.get()))
+    if not retain_graph:  # a state that goes on to the next batch is a number then
+        nodes = set(producers(ys))
+        for place in list(recorded):
+            if place.end_history(nodes):
+                recorded.discard(place)
 
 
 def grad(

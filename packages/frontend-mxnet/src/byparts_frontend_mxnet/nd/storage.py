@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Optional
-from weakref import WeakValueDictionary
+from weakref import WeakSet, WeakValueDictionary
 
 from byparts_eager import Array, Cell
 from byparts_eager.array import array_of
@@ -36,6 +36,8 @@ class Storage:
         self.cell: Optional[Cell] = None
         self.waits_for: Any = None
         self.private = False
+        if state.recorders:
+            recorded.add(self)
 
     @property
     def type(self) -> TensorType:
@@ -60,6 +62,8 @@ class Storage:
         self.private = False
         if self.cell is None:
             self._array = value
+            if state.recorders:
+                recorded.add(self)
         else:
             if state.frame is None and Storage.flush is not None:
                 Storage.flush()
@@ -77,7 +81,17 @@ class Storage:
             owners[self.cell] = self
         return self.cell
 
+    def end_history(self, nodes: Any) -> bool:
+        """Forget the node that made the array if it is among `nodes`; whether there is none now."""
+        node = getattr(self._array, "node", None)
+        if node in nodes:
+            self._array, node = plain(self._array), None
+        return node is None
+
     flush: Any = None  # runs the programs that read cells and have not run yet
+
+
+recorded: WeakSet[Storage] = WeakSet()  # places that arrays were put into while recording
 
 
 def plain(value: Any) -> Any:
