@@ -1,8 +1,11 @@
 """Programs that import protobuf for messages of TensorFlow."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 PROGRAM = """
 import tensorflow as tf
@@ -33,11 +36,30 @@ class ParseError(Exception):
 def _output(folder: Path, program: str) -> str:
     (folder / "program.py").write_text(program)
     command = [sys.executable, "-m", "byparts_frontend_tf", str(folder / "program.py")]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+    environment = os.environ | {"PYTHONPATH": path}
+    return subprocess.run(
+        command, capture_output=True, text=True, check=True, env=environment
+    ).stdout
 
 
-def test_without_protobuf(tmp_path: Path) -> None:
-    """Texts of graphs, and both errors."""
+WITHOUT = """
+import sys
+from importlib.abc import MetaPathFinder
+class Nothing(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name == "google.protobuf":
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Nothing())
+"""
+
+
+@pytest.mark.parametrize("installed", [False, True])
+def test_texts_and_errors(installed: bool, tmp_path: Path) -> None:
+    """Texts of graphs, and both errors, which a program catches by protobuf's names."""
+    if installed:
+        pytest.importorskip("google.protobuf", reason="protobuf is not installed")
+    (tmp_path / "sitecustomize.py").write_text("" if installed else WITHOUT)
     assert _output(tmp_path, PROGRAM).splitlines() == [
         "['name:', '\"a\"', 'op:', '\"NoOp\"'] True",
         "byte 1: a varint that reaches beyond its end",
@@ -51,6 +73,7 @@ def test_messages_of_protobuf_go_to_protobuf(tmp_path: Path) -> None:
     for name in ("", "protobuf/"):
         (tmp_path / "google" / f"{name}__init__.py").write_text("")
     (tmp_path / "google" / "protobuf" / "text_format.py").write_text(THEIRS)
+    (tmp_path / "google" / "protobuf" / "message.py").write_text("class DecodeError(Exception): ...")
     program = """
 import tensorflow as tf
 from google.protobuf import text_format

@@ -1,7 +1,8 @@
 """`google.protobuf` for programs that are run as they are: our messages have no other one.
 
 Programs import `google.protobuf.text_format` for messages of TensorFlow, which are ours.  Where
-protobuf is installed, its own messages go to its own functions as before.
+protobuf is installed, its own messages go to its own functions as before, and our errors are kinds
+of its errors, so that `except DecodeError` of a program catches both.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ def install_protobuf() -> None:
     theirs: ModuleType | None = None
     if _installed():
         theirs = import_module(f"{_PLACE}.text_format")
+        _join(DecodeError, getattr(import_module(f"{_PLACE}.message"), "DecodeError", None))
+        _join(text_format.ParseError, getattr(theirs, "ParseError", None))
     else:
         for name in ("google", _PLACE):
             sys.modules.setdefault(name, _package(name))
@@ -33,9 +36,9 @@ def install_protobuf() -> None:
     for name in text_format.__all__:
         ours = getattr(text_format, name)
         other = getattr(theirs, name, None)
-        setattr(
-            made, name, ours if isinstance(ours, type) or other is None else _either(ours, other)
-        )
+        if other is not None:
+            ours = other if isinstance(ours, type) else _either(ours, other)
+        setattr(made, name, ours)
     sys.modules[made.__name__] = made
     setattr(sys.modules[_PLACE], "text_format", made)  # noqa: B010 - no module declares it
 
@@ -45,6 +48,12 @@ def _installed() -> bool:
         return find_spec(_PLACE) is not None
     except ModuleNotFoundError:  # not even `google`
         return False
+
+
+def _join(ours: Any, theirs: Any) -> None:
+    """Let an error of ours be one of theirs too: `except` asks for base classes alone."""
+    if theirs is not None and not issubclass(ours, theirs):
+        ours.__bases__ = (*ours.__bases__, theirs)
 
 
 def _package(name: str) -> ModuleType:

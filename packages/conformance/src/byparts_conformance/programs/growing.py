@@ -230,10 +230,10 @@ def drawn(
             return np.asarray(x).astype(numpy)
     bits = 8 * numpy.itemsize if dtype != "i4" else 4
     low, high = (0, 1 << bits) if dtype in UNSIGNED else (-(1 << bits - 1), 1 << bits - 1)
-    kind = np.uint64 if dtype in UNSIGNED else np.int64
+    whole: Any = np.uint64 if dtype in UNSIGNED else np.int64
     if edges:  # of all sizes, so that sums and products wrap
-        wide_numbers = numbers.integers(low, high - 1, shape, kind, endpoint=True)
-        few = numbers.choice(np.array([low, low + 1, high - 1, high - 2, 0, 1], kind), shape)
+        wide_numbers = numbers.integers(low, high - 1, shape, whole, endpoint=True)
+        few = numbers.choice(np.array([low, low + 1, high - 1, high - 2, 0, 1], whole), shape)
         kept = np.where(numbers.random(shape) < 0.5, wide_numbers, few)
         return np.asarray(kept).astype(numpy)
     return numbers.integers(max(low, -9), min(high, 10), shape).astype(numpy)
