@@ -66,6 +66,11 @@ def test_a_checkpoint_goes_on_where_training_stood(tmp_path: Path) -> None:
     assert symbol.tojson() == module.symbol.tojson() and sorted(arg) == sorted(
         module.get_params()[0]
     )
+    predictor = mx.mod.Module.load(prefix, 1)
+    shapes = {"data_shapes": [("data", (1, 64))], "label_shapes": predictor._label_shapes}
+    predictor.bind(for_training=False, **shapes)
+    predictor.forward(mx.io.DataBatch([mx.nd.zeros((1, 64))]))
+    assert predictor.get_outputs()[0].shape == (1, 10)
 
 
 def test_batches_of_other_sizes_take_another_program() -> None:

@@ -57,6 +57,8 @@ class Module(BaseModule):
         self._kvstore: Any = None
         self._updater: Any = None
 
+    _label_shapes = property(lambda self: self.label_shapes)  # how programs of 2017 predict
+
     @property
     def _exec_group(self) -> SimpleNamespace:
         """The executor, and arrays as lists of one a device: programs of 2017 reach for them."""
