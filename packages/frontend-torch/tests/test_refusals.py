@@ -70,6 +70,10 @@ def test_types_that_we_have_not_are_refused_by_name() -> None:
         imported(complex_layer, torch.zeros(1, 2, dtype=torch.complex64))
 
 
+def test_complex_numbers_are_refused_by_what_to_do() -> None:
+    refused(torch.fft.rfft, X, match="aten._fft_r2c.default.*; complex numbers are not imported")
+
+
 def test_a_memory_format_changes_nothing() -> None:
     """It says where numbers stand, and not which; images stay NCHW."""
     image = torch.randn(1, 3, 5, 4)

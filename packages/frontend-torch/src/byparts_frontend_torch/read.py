@@ -99,9 +99,15 @@ def _advice(name: str, nodes: list[Any]) -> str:
         )
     if _has_effect(nodes[0]):
         return f"  {times}; it has an effect, which is not imported: export the model without it"
+    if any(map(_is_complex, (nodes[0], *nodes[0].all_input_nodes))):
+        return f"  {times}; complex numbers are not imported: write out real and imaginary parts"
     if _depends_on_data(nodes[0]):
         return f"  {times}; its result has a shape or a number that depends on data"
     return f'  {times}; add a rule with @rules.on("{name}")'
+
+
+def _is_complex(node: Any) -> bool:
+    return bool(getattr(getattr(node.meta.get("val"), "dtype", None), "is_complex", False))
 
 
 def _depends_on_data(node: Any) -> bool:
