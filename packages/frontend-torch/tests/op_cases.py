@@ -441,6 +441,7 @@ GROUPS: dict[str, Group] = {
             "counts": lambda x: (x.histc(5), torch.histogram(x, 4, range=(-1.0, 1.0))),
             "extremes of places": lambda x: (
                 x.scatter_reduce(0, torch.tensor([[0, 1], [0, 2]]), x[:2, :2], "amax"),
+                x.scatter_reduce(0, torch.tensor([[0, 0], [0, 0]]), x[:2, :2].log(), "amin"),
                 x.scatter_reduce(1, torch.tensor([[1, 1, 0, 3]]), x, "mean"),
             ),
             "bits": lambda x: [f(x.long(), 5) for f in (torch.bitwise_and, torch.bitwise_xor)],

@@ -50,9 +50,11 @@ def scatter_reduce(
     source = _like(source, index)
     if reduce in ("amax", "amin"):
         at = ops.reshape(places(x, axis_of(x, dim), index), -1)
-        order = ops.argsort(ops.reshape(source, -1), 0, descending=reduce == "amin")
+        row, least = ops.reshape(source, -1), reduce == "amin"
+        is_float = row.type.dtype in FLOATS  # whose nan comes last, so it stays
+        order = ops.argsort(-row if least and is_float else row, 0, least and not is_float)
         flat = ops.reshape(x, -1)
-        rows = ops.gather(ops.reshape(source, -1), order, 0)
+        rows = ops.gather(row, order, 0)
         y = ops.reshape(ops.scatter(flat, ops.gather(at, order, 0), rows), dims_of(x))
         better = ops.maximum if reduce == "amax" else ops.minimum
         return better(y, x) if include_self else y
