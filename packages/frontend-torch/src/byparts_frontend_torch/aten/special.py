@@ -95,6 +95,16 @@ def erfcx(x: Value) -> Value:
     return ops.where(far, series, ops.exp(ops.square(near)) * ops.erfc(near))
 
 
+@rules.on("aten.special_log_ndtr.default")
+def log_ndtr(x: Value) -> Value:
+    """log of the normal distribution; each branch gets only numbers whose gradient is finite."""
+    x = floating(x) * float(np.sqrt(0.5))
+    low = ops.less(x, -0.7)
+    below, above = ops.where(low, x, -1.0), ops.where(low, 0.0, x)
+    tail = ops.log(erfcx(-below) / 2) - ops.square(below)
+    return ops.where(low, tail, ops.log1p(ops.erfc(above) * -0.5))
+
+
 @rules.on("aten.special_spherical_bessel_j0.default")
 def spherical_j0(x: Value) -> Value:
     x = floating(x)
