@@ -73,7 +73,9 @@ def test_messages_of_protobuf_go_to_protobuf(tmp_path: Path) -> None:
     for name in ("", "protobuf/"):
         (tmp_path / "google" / f"{name}__init__.py").write_text("")
     (tmp_path / "google" / "protobuf" / "text_format.py").write_text(THEIRS)
-    (tmp_path / "google" / "protobuf" / "message.py").write_text("class DecodeError(Exception): ...")
+    (tmp_path / "google" / "protobuf" / "message.py").write_text(
+        "class DecodeError(Exception): ..."
+    )
     program = """
 import tensorflow as tf
 from google.protobuf import text_format
