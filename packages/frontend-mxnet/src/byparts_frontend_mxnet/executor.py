@@ -24,7 +24,7 @@ from byparts_frontend_mxnet.context import current_context, options, program_opt
 from byparts_frontend_mxnet.errors import MXNetError, unknown
 from byparts_frontend_mxnet.nd.array import NDArray
 from byparts_frontend_mxnet.nd.storage import outside, plain
-from byparts_frontend_mxnet.optimizer import Optimizer
+from byparts_frontend_mxnet.optimizer import Optimizer, Update, planned
 from byparts_frontend_mxnet.stream import stream
 from byparts_frontend_mxnet.symbol.infer import Inferred, run_node
 from byparts_frontend_mxnet.symbol.symbol import Symbol
@@ -82,9 +82,7 @@ class Executor:
         self._start: Any = 0  # position of the random numbers before the last run
         self._wait: Any = None  # the step that has not run
         self._trained = self._back = False  # whether the last forward trained; backward was called
-        self._keeps = options[
-            "keep_gradients"
-        ]  # whether gradients are handed out after an update, too
+        self._keeps_grad = options["keep_gradients"]  # also those that an update uses
         self._monitor: Optional[Callable[[str, Any], None]] = None
 
     arg_arrays = property(lambda self: list(self.arg_dict.values()), doc="Arrays, in order.")
@@ -112,7 +110,7 @@ class Executor:
             cell.assign(plain(view.read()))
         self._staged, self._trained, self._back = None, is_train, False
         if is_train and self._wanted and not self._heads_come:
-            self._wait = tape.wait(self._run_step)
+            self._wait = tape.Waiting(self._run_step)
             for x in (*self.outputs, *self.aux_dict.values()):
                 x.storage.waits_for = self._wait
         else:
@@ -128,33 +126,27 @@ class Executor:
         if self._wait is not None:
             self._wait.run()
 
-    def _run_step(self, update: Any = None) -> None:
-        """Run forward and backward, and the update `(key, function, numbers, names)`, as one.
+    def _run_step(self, update: Optional[Update] = None) -> None:
+        """Run forward and backward, and the update, as one.
 
         Where gradients are not kept, those of what the update changes stay inside of the program.
         Who reads one afterwards is told so, once.
         """
         self._wait, self._start = None, stream.position.value
-        key, change, numbers, names = update or ("both", None, (), {})
-        kept = [n for n in self._wanted if self._keeps or n not in names.values()]
+        key, change, numbers, used = update or ("both", None, (), ())
+        used = () if self._keeps_grad else used
+        kept = [n for n in self._wanted if id(self.arg_dict[n]) not in used]
         with training_mode(True):
-            step = partial(self._both, change, names, kept)
-            results = self._call((key, self._keeps), step, *numbers)
+            step = partial(self._both, change, kept)
+            results = self._call((key, self._keeps_grad), step, *numbers)
         for x in self.aux_dict.values():  # from here on: a run that fails is waited for again
             x.storage.waits_for = None
         for name in self._wanted if self._back else ():
-            waits = None if name in kept else tape.Waiting(self._refuse)
+            waits = None if name in kept else tape.Lost(self)
             self.grad_dict[name].storage.waits_for = waits
         self._staged = self._give(results)
         if self._back:
             self._hand_out(kept, self._staged)
-
-    def _refuse(self) -> None:
-        self._keeps = True
-        raise MXNetError(
-            "the gradients of this step were used up by update(), which ran in one program with "
-            "backward(); read them before update(). From the next step on they are kept"
-        )
 
     def _give(self, results: Sequence[Any]) -> Sequence[Any]:
         """Put the outputs into their arrays; the other results."""
@@ -229,14 +221,19 @@ class Executor:
             for i, name in rows:
                 updater(i, self.grad_dict[name], self.arg_dict[name])
             return
-        key, change, numbers = _planned(updater, [(i, self.arg_dict[n]) for i, n in rows])
+        update = planned(updater, [(i, self.arg_dict[n]) for i, n in rows])
         if self._wait is not None and self._back:
-            tape.forget(self._wait)
-            self._run_step((key, change, numbers, dict(rows)))
+            self._wait.forget()
+            self._run_step(update)
             return
-        grads = [plain(self.grad_dict[n].read()) for _, n in rows]
-        alone = partial(_change_all, change, [i for i, _ in rows])
-        self._call(("update", key), alone, tuple(grads), *numbers)
+        names = [n for _, n in rows]
+        grads = tuple([plain(self.grad_dict[n].read()) for n in names])
+        alone = partial(self._change, update.change, names)
+        self._call(("update", update.key), alone, grads, *update.numbers)
+
+    def _change(self, change: Any, names: Sequence[str], grads: Sequence[Any], *more: Any) -> None:
+        by = {self.arg_dict[n]: NDArray(g) for n, g in zip(names, grads, strict=True)}
+        change(by.__getitem__, *more)
 
     def _call(self, key: Any, function: Callable[..., Any], *args: Any) -> Any:
         """Call a function as a program, which is made for the first call."""
@@ -264,11 +261,11 @@ class Executor:
     def _outputs(self) -> list[Any]:
         return self._run()[0]
 
-    def _both(self, change: Any, names: Any, kept: Sequence[str], *numbers: Any) -> list[Any]:
+    def _both(self, change: Any, kept: Sequence[str], *numbers: Any) -> list[Any]:
         ys, xs = self._run()
         dxs = dict(zip(self._wanted, self._pulled(ys, xs, None), strict=True))
         if change is not None:
-            change({i: NDArray(dxs[n]) for i, n in names.items()}, *numbers)
+            self._change(change, self._wanted, list(dxs.values()), *numbers)
         return [*ys, *[dxs[n] for n in kept]]
 
     def _from_heads(self, *heads: Any) -> list[Any]:
@@ -282,7 +279,7 @@ class Executor:
 
     def set_monitor_callback(self, callback: Callable[[str, Any], None]) -> None:
         """Call `callback(name, array)` with each output of each op after each forward."""
-        self._monitor, self._keeps = callback, True
+        self._monitor, self._keeps_grad = callback, True
 
     def _report(self, callback: Callable[[str, Any], None], is_train: bool) -> None:
         values = {(n, 0): plain(cell.value) for n, cell in self._cells.items()}
@@ -316,37 +313,6 @@ class Executor:
         """The symbol, and the plan of each program."""
         programs = [p.explain() for f in self._programs.values() for p in f.programs]
         return "\n\n".join([self._symbol.debug_str(), *programs])
-
-
-def _planned(updater: Any, rows: Sequence[tuple[Any, Any]]) -> tuple[Any, Any, list[Any]]:
-    """A key, the function (gradients by index, numbers) that updates weights, and the numbers.
-
-    Weights of one rate and decay are changed together; rates and `rescale_grad` are arguments of
-    the program, so that changing them compiles nothing.
-    """
-    optimizer, groups = updater.optimizer, {}  # type: Any, dict[tuple[float, float], list[Any]]
-    for i, weight in rows:
-        optimizer._update_count(i)
-        rate = optimizer._get_lr(i) * optimizer.correction(optimizer._index_update_count[i])
-        groups.setdefault((rate, optimizer._get_wd(i)), []).append(i)
-        for s in updater.state(i, weight) or ():
-            s.storage.as_cell("state")
-    weights, plan = dict(rows), tuple([(wd, tuple(group)) for (_, wd), group in groups.items()])
-
-    def change(grads: Mapping[Any, Any], *numbers: Any) -> None:
-        *rates, rescale = numbers
-        for rate, (wd, group) in zip(rates, plan, strict=True):
-            states = [updater.states[i] or () for i in group]
-            own = [weights[i] for i in group], [grads[i] for i in group]
-            optimizer.change(*own, states, rate, rescale, wd)
-
-    rates = [rate for rate, _ in groups]
-    numbers = [np.asarray(x, np.float32) for x in (*rates, optimizer.rescale_grad)]
-    return (id(updater), plan), change, numbers
-
-
-def _change_all(change: Any, indices: Sequence[Any], grads: Sequence[Any], *numbers: Any) -> None:
-    change({i: NDArray(g) for i, g in zip(indices, grads, strict=True)}, *numbers)
 
 
 def _cell(array: Any, name: str) -> Cell:

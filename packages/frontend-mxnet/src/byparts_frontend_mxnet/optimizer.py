@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from byparts_frontend_mxnet.nd.array import NDArray
 from byparts_frontend_mxnet.stream import stream
 
 Slots = Sequence[Any]
+_MOST_RATES = 4  # that are constants of a program
 _registry: dict[str, Any] = {}
 
 
@@ -344,3 +345,51 @@ class Updater:
 def get_updater(optimizer: Any) -> Updater:
     """A function that updates weights by this optimizer."""
     return Updater(optimizer)
+
+
+class Update(NamedTuple):
+    """An update of weights that becomes part of a program.
+
+    Attributes:
+        key: equal for updates that are one program.
+        change: takes a function (weight -> its gradient) and the numbers; changes the weights.
+        numbers: the rates and `rescale_grad`, unless they are constants.
+        used: identities of the weights.
+    """
+
+    key: Any
+    change: Callable[..., None]
+    numbers: Sequence[Any]
+    used: set[int]
+
+
+def planned(updater: Updater, rows: Any, constants: Optional[set[Any]] = None) -> Update:
+    """The update of weights, pairs of index and array; those of one rate and decay go together.
+
+    Rates are arguments of the program, so that changing them compiles nothing.  Of `constants`,
+    where there is one, the first few become constants: kernels add the update to a product of
+    matrices then, so that the gradient is never in memory.
+    """
+    opt, groups = updater.optimizer, {}  # type: Any, dict[tuple[float, float], list[Any]]
+    for i, _ in rows:
+        opt._update_count(i)
+    for i, weight in rows:
+        rate = opt._get_lr(i) * opt.correction(opt._index_update_count[i])
+        groups.setdefault((rate, opt._get_wd(i)), []).append(i)
+        for s in updater.state(i, weight) or ():
+            s.storage.as_cell("state")
+    weights, plan = dict(rows), tuple([(wd, tuple(group)) for (_, wd), group in groups.items()])
+    values = (*[rate for rate, _ in groups], opt.rescale_grad)
+    if constants is not None and opt.constant_rate and len(constants) < _MOST_RATES:
+        constants.add(values)
+    is_constant = values in (constants or ())
+
+    def change(gradient: Callable[[NDArray], Any], *numbers: Any) -> None:
+        *rates, rescale = values if is_constant else numbers
+        for rate, (wd, group) in zip(rates, plan, strict=True):
+            states, ws = [updater.states[i] or () for i in group], [weights[i] for i in group]
+            opt.change(ws, [gradient(w) for w in ws], states, rate, rescale, wd)
+
+    numbers = () if is_constant else [np.asarray(x, np.float32) for x in values]
+    key = (updater, opt, plan, values if is_constant else None)
+    return Update(key, change, numbers, {id(weight) for _, weight in rows})

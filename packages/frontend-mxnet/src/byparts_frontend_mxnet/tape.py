@@ -25,18 +25,17 @@ from byparts_frontend_mxnet.context import options, program_options
 from byparts_frontend_mxnet.errors import MXNetError
 from byparts_frontend_mxnet.nd.array import NDArray, marked
 from byparts_frontend_mxnet.nd.storage import Storage, outside, owners, plain
+from byparts_frontend_mxnet.optimizer import Update
 from byparts_frontend_mxnet.stream import stream
 from byparts_graph_ir import Value, producers
 
 _MOST_PROGRAMS = 64
 _programs: dict[Any, Any] = {}
 _types: dict[Any, Any] = {}
-_open: list[Tape] = []  # tapes with calls that have not run
+_open: list[Any] = []  # tapes with calls that have not run
 _replayed: list[Any] = []  # calls that run at once now, with all blocks inside
 
 Function = Callable[..., Any]
-# A key, a function of (handle -> its gradient) and arrays, the arrays, identities of the weights.
-Update = tuple[Any, Callable[..., None], Sequence[Any], set[int]]
 NO_VARIABLE = (
     "backward: no array with attach_grad() was used to compute the heads; call attach_grad() "
     "before record()"
@@ -163,36 +162,24 @@ class Tape:
             for j, r in enumerate(outputs)
             if (storage := r()) is not None and storage.waits_for is self
         ]
-        used = update[3] if update else set()
+        used = update.used if update else set()
         by_argument = [(v, p) for v, p in self.reached.items() if p[0] == "argument"]
+        used = set() if options["keep_gradients"] else used
         weights = [
-            (
-                v,
-                id(v) not in used
-                or v._keeps_grad
-                or v.grad_req == "add"
-                or options["keep_gradients"],
-            )
+            (v, id(v) not in used or v._keeps_grad or v.grad_req == "add")
             for v, p in self.reached.items()
             if p[0] == "cell"
         ]
         for v, _ in by_argument:
             v.grad.storage.waits_for = None
         for v, keeps in weights:
-            v.grad.storage.waits_for = None if keeps else _Lost(v)
+            v.grad.storage.waits_for = None if keeps else Lost(v)
         ends = tuple([(i, j) for i, j, _ in alive])
         calls = tuple([(key, places) for key, _, places, _, _ in self.calls])
         backs = tuple([(tuple(h), tuple(g)) for h, g in self.backwards])
         how = tuple([(p, v.grad_req) for v, p in self.reached.items()])
-        key = (
-            calls,
-            ends,
-            backs,
-            how,
-            tuple([keeps for _, keeps in weights]),
-            update[0] if update else None,
-            repr(options),
-        )
+        kept = tuple([keeps for _, keeps in weights])
+        key = (calls, ends, backs, how, kept, update.key if update else None, repr(options))
         program = _programs.get(key)
         if program is None:
             if len(_programs) >= _MOST_PROGRAMS:
@@ -201,7 +188,7 @@ class Tape:
             plan = _Plan(functions, ends, backs, weights, [p for _, p in by_argument], update)
             program = _programs[key] = compiled(plan.run, **program_options())
         with outside():
-            more = update[2] if update else ()
+            more = update.numbers if update else ()
             results = program(tuple(self.arguments), tuple(more))
         for (_, _, storage), value in zip(alive, results, strict=False):
             storage.fill(value)
@@ -243,27 +230,20 @@ class Waiting:
 
     def __init__(self, function: Function) -> None:
         self.function = function
+        _open.append(self)
+
+    def forget(self) -> None:
+        """Take it out of what waits."""
+        if self in _open:
+            _open.remove(self)
 
     def run(self) -> None:
         """Run it, once."""
-        forget(self)
+        self.forget()
         self.function()
 
     def end(self) -> None:
         """Go on to wait."""
-
-
-def wait(function: Function) -> Waiting:
-    """Let storages wait for a function of no arguments, which is called once."""
-    waiting: Any = Waiting(function)  # has what is asked of a tape
-    _open.append(waiting)
-    return waiting  # type: ignore[no-any-return]
-
-
-def forget(waiting: Any) -> None:
-    """Take it out of what waits."""
-    if waiting in _open:
-        _open.remove(waiting)
 
 
 class _Plan:
@@ -273,7 +253,7 @@ class _Plan:
         self, calls: Any, ends: Any, backwards: Any, weights: Any, by: Any, update: Any
     ) -> None:
         self.calls, self.ends, self.backwards, self.weights = calls, ends, backwards, weights
-        self.by, self.update = by, update[1] if update else None
+        self.by, self.update = by, update.change if update else None
 
     def run(self, arguments: Any, more: Any) -> Any:
         """The outputs that somebody has, then the gradients by arguments."""
@@ -303,13 +283,13 @@ class _Plan:
         return (*outputs, *given)
 
 
-class _Lost:
+class Lost:
     """Stands for a gradient that the update in its program used up."""
 
     holds = False
 
-    def __init__(self, variable: NDArray) -> None:
-        self._variable = variable
+    def __init__(self, owner: Any) -> None:
+        self._owner = owner  # a weight or an executor
 
     def run(self) -> None:
         """Refuse, and let the next steps keep it.
@@ -317,10 +297,10 @@ class _Lost:
         Raises:
             MXNetError: always, with what to do.
         """
-        self._variable._keeps_grad = True
+        self._owner._keeps_grad = True
         raise MXNetError(
-            "this gradient was computed and used inside the program of Trainer.step, which did "
-            "not keep it; read it before step().  From the next step on it is kept"
+            "this gradient was computed and used up inside the program of the update, which did "
+            "not keep it; read it before step() or update().  From the next step on it is kept"
         )
 
 
@@ -419,4 +399,4 @@ def flush() -> None:
 Storage.flush = staticmethod(flush)
 NDArray.defer = staticmethod(defer)
 
-__all__ = ["Tape", "Update", "defer", "flush", "plain"]
+__all__ = ["Tape", "defer", "flush", "plain"]

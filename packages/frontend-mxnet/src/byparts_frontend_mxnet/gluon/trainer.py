@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from byparts_frontend_mxnet import nd
 from byparts_frontend_mxnet.errors import MXNetError
 from byparts_frontend_mxnet.gluon.parameter import Parameter, ParameterDict, Version
-from byparts_frontend_mxnet.optimizer import Optimizer, Updater, create
-from byparts_frontend_mxnet.tape import Update
-
-_MOST_RATES = 4  # that are constants of a program
+from byparts_frontend_mxnet.optimizer import Optimizer, Updater, create, planned
 
 
 class Trainer:
@@ -93,47 +88,16 @@ class Trainer:
         is_alone = all([len(xs) == 1 for _, _, xs in rows])
         if is_alone and fresh and type(self._optimizer).update is Optimizer.update:
             tapes = {x.grad.storage.waits_for for _, x in fresh}
-            update = self._update(fresh)
+            update = planned(self._updater(None), fresh, self._rates)
             if len(tapes) == 1 and None not in tapes:
                 tapes.pop().run(update)
             else:
-                update[1](lambda w: w.grad, *map(float, update[2]))
+                update.change(lambda w: w.grad, *map(float, update.numbers))
         else:
             self._update_each([(i, p) for i, p, xs in rows if xs[0]._fresh_grad])
         for _, p, xs in rows:
             for x in xs:
                 x._fresh_grad = p.grad_req == "add"
-
-    def _update(self, rows: Any) -> Update:
-        """The update of weights on one device."""
-        opt, updater = self._optimizer, self._updater(None)
-        groups: dict[tuple[float, float], list[int]] = {}
-        for i, _ in rows:
-            opt._update_count(i)
-        lr = opt.learning_rate
-        for i, weight in rows:
-            p = self._params[i]
-            rate = lr * p.lr_mult * opt.correction(opt._index_update_count[i])
-            groups.setdefault((rate, opt.wd * p.wd_mult), []).append(i)
-            updater.state(i, weight)
-        plan = tuple([(wd, tuple(group)) for (_, wd), group in groups.items()])
-        numbers = [*[rate for rate, _ in groups], opt.rescale_grad]
-        # A constant rate lets kernels add the update to a product of matrices, so that the gradient
-        # is never in memory; after a few other rates it is an argument, or each would be compiled.
-        if opt.constant_rate and len(self._rates) < _MOST_RATES:
-            self._rates.add(tuple(numbers))
-        is_constant = tuple(numbers) in self._rates
-
-        def change(gradient: Any, *more: Any) -> None:
-            *rates, rescale = numbers if is_constant else more
-            for rate, (wd, group) in zip(rates, plan, strict=True):
-                ws = [self._params[i].data() for i in group]
-                states = [updater.states[i] or () for i in group]
-                opt.change(ws, [gradient(w) for w in ws], states, rate, rescale, wd)
-
-        more = () if is_constant else [np.asarray(x, np.float32) for x in numbers]
-        key = (self, opt, plan, tuple(numbers) if is_constant else None)
-        return key, change, more, {id(weight) for _, weight in rows}
 
     def _update_each(self, rows: Any) -> None:
         """Add the gradients of all devices, and update each copy."""
