@@ -341,7 +341,7 @@ def test_batches() -> None:
     assert [[len(b) for b, _ in rolled] for _ in range(2)] == [[2, 2], [2, 2, 2]]
     labels = [n for _, b in gluon.data.DataLoader(data, 2, shuffle=True) for n in b.asnumpy()]
     assert sorted(labels) == [0, 1, 2, 3, 4]
-    twice = data.transform_first(lambda a: a * 2)
+    twice = data.transform(lambda a, b: (a * 2, b))
     assert next(iter(gluon.data.DataLoader(twice, 3)))[0].asnumpy().tolist()[1] == [4, 6]
     assert len(gluon.data.DataLoader(gluon.data.SimpleDataset([1, 2, 3]), 2)) == 2
 

@@ -21,7 +21,6 @@ LAYERS: list[Callable[[], Any]] = [
     lambda: nn.Dense(5),
     lambda: nn.Dense(3, activation="tanh"),
     nn.BatchNorm,
-    nn.LayerNorm,
     lambda: nn.LeakyReLU(0.1),
     lambda: nn.Activation("sigmoid"),
 ]

@@ -11,6 +11,7 @@ from byparts_eager.apply import as_array
 from byparts_eager.array import asarray
 from byparts_eager.state import state
 from byparts_frontend_mxnet import tape
+from byparts_frontend_mxnet.context import listed
 from byparts_frontend_mxnet.errors import MXNetError
 from byparts_frontend_mxnet.nd.array import NDArray, marked
 from byparts_frontend_mxnet.nd.storage import plain, recorded
@@ -90,7 +91,7 @@ def set_training(train_mode: bool) -> bool:
 
 def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> None:
     """Let `backward` compute the gradients by `variables` and put them into `gradients`."""
-    variables, gradients = _listed(variables), _listed(gradients)
+    variables, gradients = listed(variables), listed(gradients)
     reqs = [grad_reqs] * len(variables) if isinstance(grad_reqs, str) else grad_reqs
     for v, g, req in zip(variables, gradients, reqs, strict=True):
         v.mark(g, req)
@@ -104,8 +105,8 @@ def backward(
     Raises:
         MXNetError: a head was not recorded, or depends on no marked array.
     """
-    heads = _listed(heads)
-    seeds = [None] * len(heads) if head_grads is None else _listed(head_grads)
+    heads = listed(heads)
+    seeds = [None] * len(heads) if head_grads is None else listed(head_grads)
     waiting: set[Any] = {h.storage.waits_for if h._base is None else None for h in heads}
     if not retain_graph and len(waiting) == 1 and None not in waiting:
         waiting.pop().backward(heads, seeds)
@@ -133,7 +134,7 @@ def grad(
     create_graph: bool = False, train_mode: bool = True,
 ) -> Any:  # fmt: skip
     """The gradients of heads by variables, as new arrays; recorded with `create_graph`."""
-    heads, given = _listed(heads), _listed(variables)
+    heads, given = listed(heads), listed(variables)
     ys = [h.read() for h in heads]
     leaves = {id(v): leaf for v, leaf in _variables(ys)}
     missing = [v for v in given if id(v) not in leaves]
@@ -142,7 +143,7 @@ def grad(
             f"grad: the heads depend on no variable of shape {missing[0].shape}; call "
             "attach_grad() on it before record()"
         )
-    seeds = [None] * len(heads) if head_grads is None else _listed(head_grads)
+    seeds = [None] * len(heads) if head_grads is None else listed(head_grads)
     before, state.recorders = state.recorders, int(create_graph)
     try:
         dxs = _gradients(ys, [leaves[id(v)] for v in given], seeds)
@@ -175,10 +176,6 @@ def _gradients(ys: Sequence[Any], leaves: Sequence[Any], seeds: Sequence[Any]) -
     dxs = gradients(list(ys), list(leaves), dys, unreachable="zeros")
     backend = asarray(ys[0]).kind.backend
     return [as_array(dx, backend) for dx in dxs]  # type: ignore[misc]  # all are of arrays
-
-
-def _listed(x: Any) -> list[Any]:
-    return list(x) if isinstance(x, (list, tuple)) else [x]
 
 
 NDArray.differentiate = staticmethod(backward)

@@ -46,6 +46,11 @@ class Context:
     __str__ = __repr__
 
 
+def listed(x: Any) -> list[Any]:
+    """A list or tuple as a list; anything else as a list of one: a device, an array, a callback."""
+    return list(x) if isinstance(x, (list, tuple)) else [x]
+
+
 def cpu(device_id: int = 0) -> Context:
     """The host."""
     return Context("cpu", device_id)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import struct
 from collections import deque
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -15,6 +13,7 @@ from numpy.typing import NDArray
 from byparts_engine import Engine
 from byparts_frontend_mxnet import nd
 from byparts_frontend_mxnet.errors import MXNetError
+from byparts_frontend_mxnet.test_utils import read_idx
 from byparts_graph_ir import ArgumentError, ShapeError
 
 Named = list[tuple[str, NDArray[Any]]]
@@ -73,11 +72,8 @@ class DataBatch:
             if not isinstance(arrays, (list, tuple, type(None))):
                 raise ArgumentError(f"DataBatch: {what} is a list of arrays; write [{what}]")
         self.data, self.label, self.pad, self.index = data, label, pad, index
-        self.bucket_key, self.provide_data, self.provide_label = (
-            bucket_key,
-            provide_data,
-            provide_label,
-        )
+        self.bucket_key = bucket_key
+        self.provide_data, self.provide_label = provide_data, provide_label
 
 
 class DataIter:
@@ -167,12 +163,15 @@ class NDArrayIter(DataIter):
     @property
     def provide_data(self) -> list[DataDesc]:
         """Names and shapes of the arrays of a batch."""
-        return [DataDesc(k, (self.batch_size, *v.shape[1:]), v.dtype) for k, v in self.data]
+        return self._described(self.data)
 
     @property
     def provide_label(self) -> list[DataDesc]:
         """Names and shapes of the labels of a batch."""
-        return [DataDesc(k, (self.batch_size, *v.shape[1:]), v.dtype) for k, v in self.label]
+        return self._described(self.label)
+
+    def _described(self, arrays: Named) -> list[DataDesc]:
+        return [DataDesc(k, (self.batch_size, *v.shape[1:]), v.dtype) for k, v in arrays]
 
     def hard_reset(self) -> None:
         """Go back to the first sample, also where a batch was to roll over."""
@@ -192,12 +191,14 @@ class NDArrayIter(DataIter):
         return self.idx.take(range(self.cursor, self.cursor + self.batch_size), mode="wrap")
 
     def getdata(self) -> Any:
-        rows = self.getindex()
-        return [nd.array(x[rows], dtype=x.dtype) for _, x in self.data]
+        return self._rows(self.data)
 
     def getlabel(self) -> Any:
+        return self._rows(self.label)
+
+    def _rows(self, arrays: Named) -> list[Any]:
         rows = self.getindex()
-        return [nd.array(x[rows], dtype=x.dtype) for _, x in self.label]
+        return [nd.array(x[rows], dtype=x.dtype) for _, x in arrays]
 
     def getpad(self) -> int:
         missing = max(0, self.cursor + self.batch_size - self.num_data)
@@ -315,13 +316,13 @@ def MNISTIter(  # noqa: N802  # likewise
     **names: Any,
 ) -> NDArrayIter:
     """Batches of local files in MNIST's format (plain or .gz), with pixels from 0 to 1."""
-    pixels = _idx(image)
+    pixels = read_idx(image)
     data = pixels.reshape(len(pixels), *((-1,) if flat else (1, *pixels.shape[1:]))) / np.float32(
         255
     )
     shape = input_shape or data_shape
     data = (data.reshape(-1, *shape) if shape else data)[part_index::num_parts]
-    labels = _idx(label).astype(np.float32)[part_index::num_parts]
+    labels = read_idx(label).astype(np.float32)[part_index::num_parts]
     if shuffle:
         order = np.random.RandomState(seed).permutation(len(data))
         data, labels = data[order], labels[order]
@@ -338,19 +339,6 @@ def ImageRecordIter(*_: Any, **__: Any) -> NDArrayIter:  # noqa: N802  # likewis
         "ImageRecordIter: records of images are not read here; decode the images, and give their "
         "arrays to NDArrayIter"
     )
-
-
-def _idx(path: str) -> NDArray[Any]:
-    """The array of bytes of a file of MNIST."""
-    with (gzip.open if path.endswith(".gz") else open)(path, "rb") as file:
-        content = file.read()
-    zeros, kind, rank = struct.unpack(">HBB", content[:4])
-    if zeros or kind != 8:
-        raise ArgumentError(
-            f"{path} is no file of bytes in MNIST's format: it begins with {content[:4]!r}"
-        )
-    shape = struct.unpack(f">{rank}I", content[4 : 4 + 4 * rank])
-    return np.frombuffer(content, np.uint8, offset=4 + 4 * rank).reshape(shape)
 
 
 def _init_data(arrays: Any, allow_empty: bool, default_name: str) -> Named:

@@ -116,14 +116,6 @@ class KVStore:
         """Wait until all that was pushed is done."""
         self._engine.wait_all()
 
-    def row_sparse_pull(self, *_: Any, **__: Any) -> None:
-        """Refused.
-
-        Raises:
-            MXNetError: always.
-        """
-        raise MXNetError("row_sparse_pull: there are no sparse arrays here; pull the whole value")
-
 
 def create(name: str = "local") -> KVStore:
     """A store: "local" or "device", which are alike here.

@@ -43,16 +43,3 @@ class MultiFactorScheduler(LRScheduler):
             self.cur_step_ind += 1
             self.base_lr *= self.factor
         return self.base_lr
-
-
-class PolyScheduler(LRScheduler):
-    """base_lr * (1 - num_update / max_update) ** pwr."""
-
-    def __init__(self, max_update: int, base_lr: float = 0.01, pwr: float = 2) -> None:
-        super().__init__(base_lr)
-        self.max_update, self.power, self.base_lr_orig = max_update, pwr, base_lr
-
-    def __call__(self, num_update: int) -> float:
-        left = max(1 - num_update / self.max_update, 0.0)
-        self.base_lr = self.base_lr_orig * left**self.power
-        return self.base_lr

@@ -9,6 +9,7 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
+from byparts_frontend_mxnet.context import listed
 from byparts_frontend_mxnet.errors import unknown
 from byparts_graph_ir import ArgumentError
 
@@ -45,7 +46,7 @@ class EvalMetric:
 
     def update(self, labels: Sequence[Any], preds: Sequence[Any]) -> None:
         """Add a batch: lists of arrays, a label for each prediction."""
-        labels, preds = _listed(labels), _listed(preds)
+        labels, preds = listed(labels), listed(preds)
         check_label_shapes(labels, preds)
         for label, prediction in zip(labels, preds, strict=True):
             total, count = self.measure(_numpy(label), _numpy(prediction))
@@ -64,7 +65,7 @@ class EvalMetric:
     def get_name_value(self) -> list[tuple[str, float]]:
         """Pairs of name and value."""
         name, value = self.get()
-        return list(zip(_listed(name), _listed(value), strict=True))
+        return list(zip(listed(name), listed(value), strict=True))
 
     def __str__(self) -> str:
         return f"EvalMetric: {dict(self.get_name_value())}"
@@ -198,7 +199,7 @@ class CustomMetric(EvalMetric):
         self.feval, self.allow_extra_outputs = feval, allow_extra_outputs
 
     def update(self, labels: Sequence[Any], preds: Sequence[Any]) -> None:
-        preds = _listed(preds)
+        preds = listed(preds)
         super().update(labels, preds[: len(labels)] if self.allow_extra_outputs else preds)
 
     def measure(self, label: Numbers, prediction: Numbers) -> tuple[float, float]:
@@ -213,7 +214,7 @@ class Loss(EvalMetric):
         super().__init__(name, **keywords)
 
     def update(self, labels: Any, preds: Sequence[Any]) -> None:
-        for p in map(_numpy, _listed(preds)):
+        for p in map(_numpy, listed(preds)):
             self.sum_metric += float(p.sum())
             self.num_inst += p.size
 
@@ -299,10 +300,6 @@ def check_label_shapes(labels: Any, preds: Any, shape: int = 0) -> None:
             f"metric: {of_both[0]} labels for {of_both[1]} predictions; give output_names= and "
             "label_names= to say which belong together"
         )
-
-
-def _listed(x: Any) -> Any:
-    return x if isinstance(x, (list, tuple)) else [x]
 
 
 def _numpy(x: Any) -> Numbers:

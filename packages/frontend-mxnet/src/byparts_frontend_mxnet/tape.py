@@ -21,7 +21,7 @@ from byparts_autodiff import gradients
 from byparts_eager import Array, compile as compiled, training, training_mode
 from byparts_eager.state import state
 from byparts_eager.trace import Frame
-from byparts_frontend_mxnet.context import options, program_options
+from byparts_frontend_mxnet.context import listed, options, program_options
 from byparts_frontend_mxnet.errors import MXNetError
 from byparts_frontend_mxnet.nd.array import NDArray, marked
 from byparts_frontend_mxnet.nd.storage import Storage, outside, owners, plain
@@ -211,7 +211,7 @@ class Tape:
                         handles[p] if p in handles else _handle(p, environment, self.arguments)
                         for p in places
                     ]
-                    ys = _listed(function(*inputs))
+                    ys = listed(function(*inputs))
                 environment.append(ys)
                 for r, y in zip(outputs, ys, strict=True):
                     storage = r()
@@ -262,7 +262,7 @@ class _Plan:
         for function, places, mode in self.calls:
             with training_mode(mode):
                 inputs = [_handle(p, environment, arguments) for p in places]
-                environment.append(_listed(function(*inputs)))
+                environment.append(listed(function(*inputs)))
         given: list[Any] = []
         own: dict[Any, NDArray] = {}
         for heads, seeds in self.backwards:
@@ -321,10 +321,6 @@ def _handle(place: Any, environment: Any, arguments: Any) -> Any:
     return NDArray(place[1] if place[0] == "cell" else arguments[place[1]])
 
 
-def _listed(x: Any) -> list[Any]:
-    return list(x) if isinstance(x, (list, tuple)) else [x]
-
-
 def _output_types(key: Any, function: Function, types: Sequence[Any]) -> Any:
     """The types of the outputs, whether it is one alone, and the states that are written."""
     known = (key, tuple(types))
@@ -333,7 +329,7 @@ def _output_types(key: Any, function: Function, types: Sequence[Any]) -> Any:
             _types.clear()
         with outside(), Frame() as frame:
             result = function(*[NDArray(frame.input(t)) for t in types])
-            types = [y.type for y in _listed(result)]
+            types = [y.type for y in listed(result)]
             olds = {**frame.inputs, stream.position: frame.values.get(stream.position)}
             written = [c for c, v in frame.values.items() if v is not olds.get(c)]
             _types[known] = types, not isinstance(result, (list, tuple)), written

@@ -1,14 +1,17 @@
-"""`mx.test_utils`: MNIST from files, and comparisons of arrays."""
+"""`mx.test_utils`: MNIST from files."""
 
 from __future__ import annotations
 
 import gzip
+import struct
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from byparts_frontend_mxnet.errors import MXNetError
+from byparts_graph_ir import ArgumentError
 
 
 def read_mnist(folder: Any, part: str) -> tuple[Any, Any]:
@@ -17,21 +20,35 @@ def read_mnist(folder: Any, part: str) -> tuple[Any, Any]:
     Raises:
         MXNetError: a file is not there.
     """
-    return (
-        _read(folder, f"{part}-images-idx3-ubyte", 16).reshape(-1, 28, 28),
-        _read(folder, f"{part}-labels-idx1-ubyte", 8).astype(np.int32),
-    )
+    images = _read(folder, f"{part}-images-idx3-ubyte")
+    return images, _read(folder, f"{part}-labels-idx1-ubyte").astype(np.int32)
 
 
-def _read(folder: Any, name: str, header_bytes: int) -> Any:
+def _read(folder: Any, name: str) -> Any:
     for path in (Path(folder).expanduser() / name, Path(folder).expanduser() / f"{name}.gz"):
         if path.exists():
-            data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-            return np.frombuffer(data, np.uint8, offset=header_bytes)
+            return read_idx(str(path))
     raise MXNetError(
         f"MNIST: there is no file {name} or {name}.gz in {folder}, and nothing is downloaded; put "
         "it there, or use the digits of 8 by 8 pixels that byparts ships: byparts_nn.data.digits()"
     )
+
+
+def read_idx(path: str) -> NDArray[Any]:
+    """The array of bytes u8 of a file in MNIST's format, plain or .gz.
+
+    Raises:
+        ArgumentError: it has another format.
+    """
+    with (gzip.open if path.endswith(".gz") else open)(path, "rb") as file:
+        content = file.read()
+    zeros, kind, rank = struct.unpack(">HBB", content[:4])
+    if zeros or kind != 8:
+        raise ArgumentError(
+            f"{path} is no file of bytes in MNIST's format: it begins with {content[:4]!r}"
+        )
+    shape = struct.unpack(f">{rank}I", content[4 : 4 + 4 * rank])
+    return np.frombuffer(content, np.uint8, offset=4 + 4 * rank).reshape(shape)
 
 
 def get_mnist(path: Any = "data") -> dict[str, Any]:
@@ -42,16 +59,6 @@ def get_mnist(path: Any = "data") -> dict[str, Any]:
         named[f"{key}_data"] = images[:, None].astype(np.float32) / 255
         named[f"{key}_label"] = labels
     return named
-
-
-def assert_almost_equal(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-20) -> None:
-    """Raise AssertionError unless two arrays are nearly equal."""
-    np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=rtol, atol=atol)
-
-
-def same(a: Any, b: Any) -> bool:
-    """Whether two arrays are equal."""
-    return bool(np.array_equal(np.asarray(a), np.asarray(b)))
 
 
 def download(url: str, fname: Any = None, dirname: Any = None, overwrite: bool = False) -> str:
@@ -69,10 +76,3 @@ def download(url: str, fname: Any = None, dirname: Any = None, overwrite: bool =
 def list_gpus() -> list[int]:
     """Numbers of the devices for which `mx.gpu` is more than a label: none."""
     return []
-
-
-def default_context() -> Any:
-    """The device of new arrays."""
-    from byparts_frontend_mxnet.context import current_context
-
-    return current_context()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from byparts_frontend_mxnet import nd
 from byparts_frontend_mxnet.gluon.block import Block as Block, HybridBlock as HybridBlock
 from byparts_frontend_mxnet.ops.entry import pair
 
@@ -145,19 +144,6 @@ class BatchNorm(_OneOp):
             self._parameter(name, (in_channels,), init, differentiable=trained)
 
 
-class LayerNorm(_OneOp):
-    """Mean 0 and variance 1 along an axis, then gamma and beta."""
-
-    op = "LayerNorm"
-
-    def __init__(
-        self, axis: int = -1, epsilon: float = 1e-5, in_channels: int = 0, **kwargs: Any
-    ) -> None:
-        super().__init__({"axis": axis, "eps": epsilon}, **kwargs)
-        self._parameter("gamma", (in_channels,), "ones")
-        self._parameter("beta", (in_channels,), "zeros")
-
-
 class LeakyReLU(_OneOp):
     """x, and alpha times x where x < 0."""
 
@@ -187,30 +173,6 @@ class Flatten(_OneOp):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__({}, **kwargs)
-
-
-class Lambda(Block):
-    """A function of arrays, or the name of an op of nd, as a block."""
-
-    def __init__(self, function: Any, prefix: Optional[str] = None) -> None:
-        super().__init__(prefix=prefix)
-        self._function = getattr(nd, function) if isinstance(function, str) else function
-
-    def forward(self, *args: Any) -> Any:
-        return self._function(*args)
-
-
-class HybridLambda(HybridBlock):
-    """A function (F, x, ...), or the name of an op of F, as a block."""
-
-    def __init__(self, function: Any, prefix: Optional[str] = None) -> None:
-        super().__init__(prefix=prefix)
-        self._function = function
-
-    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(self._function, str):
-            return getattr(F, self._function)(x, *args)
-        return self._function(F, x, *args)
 
 
 class _Conv(_OneOp):

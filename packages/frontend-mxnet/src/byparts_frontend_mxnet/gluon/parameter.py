@@ -10,7 +10,7 @@ import numpy as np
 
 from byparts_eager import Array
 from byparts_frontend_mxnet import autograd, initializer, nd
-from byparts_frontend_mxnet.context import Context, current_context
+from byparts_frontend_mxnet.context import Context, current_context, listed
 from byparts_frontend_mxnet.errors import DeferredInitializationError, MXNetError, unknown
 from byparts_frontend_mxnet.nd.array import NDArray
 from byparts_frontend_mxnet.nd.storage import outside
@@ -75,7 +75,7 @@ class Parameter:
         """
         if self._data and not force_reinit:
             return
-        devices = [ctx or current_context()] if not isinstance(ctx, (list, tuple)) else list(ctx)
+        devices = listed(ctx or current_context())
         own = init if init is not None else self.init
         chosen = initializer.create(own if own is not None else default_init or "uniform")
         self._deferred = (chosen, devices)
@@ -209,9 +209,8 @@ class Parameter:
                 x[:] = data
 
     def reset_ctx(self, ctx: Any) -> None:
-        devices = list(ctx) if isinstance(ctx, (list, tuple)) else [ctx]
         first = self.data()
-        self._deferred = (initializer.Zero(), devices)
+        self._deferred = (initializer.Zero(), listed(ctx))
         self._make()
         self.set_data(first)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from byparts_frontend_mxnet import initializer as init, metric as metrics, nd
 from byparts_frontend_mxnet.callback import BatchEndParam
+from byparts_frontend_mxnet.context import listed
 from byparts_frontend_mxnet.errors import MXNetError
 
 
@@ -180,6 +181,6 @@ class BaseModule:
 
 def _tell(callbacks: Any, *args: Any) -> None:
     """Call a callback, or each of a list."""
-    for callback in callbacks if isinstance(callbacks, (list, tuple)) else [callbacks]:
+    for callback in listed(callbacks):
         if callback is not None:
             callback(*args)

@@ -14,7 +14,7 @@ from byparts_eager import Array, asarray
 from byparts_eager.array import array_of
 from byparts_eager.at import At
 from byparts_eager.state import state
-from byparts_frontend_mxnet.context import Context, current_context
+from byparts_frontend_mxnet.context import Context, current_context, listed
 from byparts_frontend_mxnet.errors import MXNetError, unknown
 from byparts_frontend_mxnet.nd.storage import Storage, plain
 from byparts_frontend_mxnet.ops import find
@@ -422,13 +422,9 @@ def invoke(entry: OpEntry, args: Sequence[Any], keywords: dict[str, Any]) -> Any
     results = call(*arrays)
     if out is None:
         return results
-    for target, y in zip(_listed(out), _listed(results), strict=False):
+    for target, y in zip(listed(out), listed(results), strict=False):
         target.write(y.read())
     return out
-
-
-def _listed(x: Any) -> list[Any]:
-    return list(x) if isinstance(x, (list, tuple)) else [x]
 
 
 def apply(

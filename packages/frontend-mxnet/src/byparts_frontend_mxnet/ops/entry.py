@@ -95,14 +95,7 @@ class OpEntry:
         parameters = dict(self.defaults) | dict(zip(names, rest, strict=False))
         for name, value in given_by_name.items():
             if name not in self.defaults:
-                if name in (
-                    "workspace",
-                    "cudnn_off",
-                    "cudnn_tune",
-                    "num_args",
-                    "ctx",
-                    *self.inputs,
-                ):
+                if name in (*_IGNORED, *self.inputs):
                     continue
                 raise unknown(f"op {self.name}", name, [*self.defaults, *self.inputs])
             parameters[name] = value

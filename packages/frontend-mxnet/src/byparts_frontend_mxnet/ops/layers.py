@@ -195,12 +195,6 @@ def l2_normalization(data: Any, *, eps: float = 1e-10, mode: str = "instance") -
     return data / ops.sqrt(ops.sum(ops.square(data), axes[mode], keepdims=True) + eps)
 
 
-@op("LayerNorm", shapes=lambda dims, p: {n: (dims[p["axis"]],) for n in ("gamma", "beta")})
-def layer_norm(data: Any, gamma: Any, beta: Any, *, axis: int = -1, eps: float = 1e-5) -> Any:
-    """Mean 0 and variance 1 along an axis, then gamma and beta."""
-    return ops.layer_norm(data, gamma, beta, axis, eps)
-
-
 @op("InstanceNorm", shapes=_channels)
 def instance_norm(data: Any, gamma: Any, beta: Any, *, eps: float = 1e-3) -> Any:
     """Mean 0 and variance 1 for each channel of each example, then gamma and beta."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from byparts_frontend_mxnet import nd
 from byparts_frontend_mxnet.checkpoint import load_checkpoint, save_checkpoint
+from byparts_frontend_mxnet.context import listed
 from byparts_frontend_mxnet.errors import MXNetError
 from byparts_frontend_mxnet.io import DataBatch, DataDesc, DataIter
 
@@ -125,7 +126,7 @@ def save_rnn_checkpoint(
     cells: Any, prefix: str, epoch: int, symbol: Any, arg_params: Any, aux_params: Any
 ) -> None:
     """Save a checkpoint, with the weights of the gates of these cells apart."""
-    for cell in _listed(cells):
+    for cell in listed(cells):
         arg_params = cell.unpack_weights(arg_params)
     save_checkpoint(prefix, epoch, symbol, arg_params, aux_params)
 
@@ -133,7 +134,7 @@ def save_rnn_checkpoint(
 def load_rnn_checkpoint(cells: Any, prefix: str, epoch: int) -> tuple[Any, Any, Any]:
     """Symbol, arguments and auxiliary states of such a checkpoint, as these cells have them."""
     symbol, arg, aux = load_checkpoint(prefix, epoch)
-    for cell in _listed(cells):
+    for cell in listed(cells):
         arg = cell.pack_weights(arg)
     return symbol, arg, aux
 
@@ -146,7 +147,3 @@ def do_rnn_checkpoint(cells: Any, prefix: str, period: int = 1) -> Callable[...,
             save_rnn_checkpoint(cells, prefix, epoch + 1, symbol, arg, aux)
 
     return save
-
-
-def _listed(cells: Any) -> Any:
-    return cells if isinstance(cells, (list, tuple)) else [cells]

@@ -26,14 +26,6 @@ class Dataset:
         new = _Transformed(self, fn)
         return new if lazy else SimpleDataset([new[i] for i in range(len(new))])
 
-    def transform_first(self, fn: Callable[[Any], Any], lazy: bool = True) -> Dataset:
-        """The data set of (fn(first), rest...)."""
-
-        def first(x: Any, *rest: Any) -> Any:
-            return (fn(x), *rest) if rest else fn(x)
-
-        return self.transform(first, lazy)
-
 
 class _Transformed(Dataset):
     def __init__(self, data: Any, fn: Callable[..., Any]) -> None:
