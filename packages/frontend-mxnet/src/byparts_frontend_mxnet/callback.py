@@ -6,6 +6,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from byparts_frontend_mxnet.checkpoint import save_checkpoint
@@ -77,14 +78,19 @@ def log_train_metric(period: int, auto_reset: bool = False) -> Callable[[BatchEn
     return log
 
 
+def every(period: int, save: Callable[..., None]) -> Callable[..., None]:
+    """A callback at the end of an epoch that calls `save(number, symbol, ...)` every `period`."""
+
+    def end(epoch: int, *args: Any) -> None:
+        if (epoch + 1) % max(1, int(period)) == 0:
+            save(epoch + 1, *args)
+
+    return end
+
+
 def do_checkpoint(prefix: str, period: int = 1) -> Callable[..., None]:
     """A callback at the end of an epoch that saves symbol and parameters every `period` epochs."""
-
-    def save(epoch: int, symbol: Any = None, arg: Any = None, aux: Any = None) -> None:
-        if (epoch + 1) % max(1, int(period)) == 0:
-            save_checkpoint(prefix, epoch + 1, symbol, arg, aux)
-
-    return save
+    return every(period, partial(save_checkpoint, prefix))
 
 
 def module_checkpoint(
@@ -92,11 +98,10 @@ def module_checkpoint(
 ) -> Callable[..., None]:
     """A callback at the end of an epoch that saves a module every `period` epochs."""
 
-    def save(epoch: int, *_: Any) -> None:
-        if (epoch + 1) % max(1, int(period)) == 0:
-            module.save_checkpoint(prefix, epoch + 1, save_optimizer_states)
+    def save(number: int, *_: Any) -> None:
+        module.save_checkpoint(prefix, number, save_optimizer_states)
 
-    return save
+    return every(period, save)
 
 
 class LogValidationMetricsCallback:

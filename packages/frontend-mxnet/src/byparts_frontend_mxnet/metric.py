@@ -71,6 +71,15 @@ class EvalMetric:
         return f"EvalMetric: {dict(self.get_name_value())}"
 
 
+_NAMED: dict[str, Any] = {}
+
+
+def register(cls: Any) -> Any:
+    """Let `create` find a class of metrics by its name; a decorator."""
+    _NAMED[cls.__name__.lower()] = cls
+    return cls
+
+
 class CompositeEvalMetric(EvalMetric):
     """Several metrics of the same predictions."""
 
@@ -105,21 +114,7 @@ class CompositeEvalMetric(EvalMetric):
         return [name for name, _ in pairs], [value for _, value in pairs]
 
 
-class Accuracy(EvalMetric):
-    """The fraction of labels that have the largest prediction along `axis`."""
-
-    def __init__(self, axis: int = 1, name: str = "accuracy", **keywords: Any) -> None:
-        super().__init__(name, **keywords)
-        self.axis = axis
-
-    def measure(self, label: Numbers, prediction: Numbers) -> tuple[float, float]:
-        if prediction.shape != label.shape:
-            prediction = prediction.argmax(self.axis)
-        _check_sizes(self.name, label, prediction)
-        right = prediction.astype("int64").ravel() == label.astype("int64").ravel()
-        return float(right.sum()), right.size
-
-
+@register
 class TopKAccuracy(EvalMetric):
     """The fraction of labels that are among the `top_k` largest predictions."""
 
@@ -132,61 +127,7 @@ class TopKAccuracy(EvalMetric):
         return float((best == label.astype("int64").reshape(-1, 1)).sum()), len(best)
 
 
-def _f1(label: Numbers, prediction: Numbers) -> float:
-    chosen, truth = prediction.argmax(1), label.astype("int64").ravel()
-    if truth.size and truth.max() > 1:
-        raise ArgumentError(f"metric f1: labels are 0 and 1, and here is {truth.max()}")
-    hits = float((chosen * truth).sum())
-    return 2 * hits / float(chosen.sum() + truth.sum()) if hits else 0.0
-
-
-class CrossEntropy(EvalMetric):
-    """The mean of -log(p + eps) over the labels, p the probability that is predicted of each."""
-
-    def __init__(self, eps: float = 1e-12, name: str = "cross-entropy", **keywords: Any) -> None:
-        super().__init__(name, **keywords)
-        self.eps = eps
-
-    def measure(self, label: Numbers, prediction: Numbers) -> tuple[float, float]:
-        rows, chosen = prediction.reshape(-1, prediction.shape[-1]), label.astype("int64").ravel()
-        _check_sizes(self.name, chosen, rows[:, 0])
-        return float(-numpy.log(rows[numpy.arange(len(rows)), chosen] + self.eps).sum()), len(rows)
-
-
-class NegativeLogLikelihood(CrossEntropy):
-    """The same number by another name."""
-
-    def __init__(self, eps: float = 1e-12, name: str = "nll-loss", **keywords: Any) -> None:
-        super().__init__(eps, name, **keywords)
-
-
-class Perplexity(EvalMetric):
-    """e to the mean of -log p over all labels but `ignore_label`."""
-
-    def __init__(
-        self, ignore_label: Optional[int] = None, axis: int = -1, name: str = "perplexity",
-        **keywords: Any,
-    ) -> None:  # fmt: skip
-        super().__init__(name, **keywords)
-        self.ignore_label, self.axis = ignore_label, axis
-
-    def measure(self, label: Numbers, prediction: Numbers) -> tuple[float, float]:
-        rows = numpy.moveaxis(prediction, self.axis, -1).reshape(-1, prediction.shape[self.axis])
-        chosen = label.astype("int64").ravel()
-        _check_sizes(self.name, chosen, rows[:, 0])
-        counted = (
-            numpy.ones(len(rows), bool)
-            if self.ignore_label is None
-            else (chosen != self.ignore_label)
-        )
-        p = rows[counted, chosen[counted]]
-        return float(-numpy.log(numpy.maximum(p, 1e-10)).sum()), int(counted.sum())
-
-    def get(self) -> tuple[str, float]:
-        name, mean = super().get()
-        return name, math.exp(mean)
-
-
+@register
 class CustomMetric(EvalMetric):
     """The mean over batches of `feval(label, prediction)`, which may give (sum, count) as well."""
 
@@ -207,63 +148,117 @@ class CustomMetric(EvalMetric):
         return value if isinstance(value, tuple) else (value, 1)
 
 
-class Loss(EvalMetric):
-    """The mean of all elements of the outputs; labels are not read."""
-
-    def __init__(self, name: str = "loss", **keywords: Any) -> None:
-        super().__init__(name, **keywords)
-
-    def update(self, labels: Any, preds: Sequence[Any]) -> None:
-        for p in map(_numpy, listed(preds)):
-            self.sum_metric += float(p.sum())
-            self.num_inst += p.size
+_NAMED.update(composite=CompositeEvalMetric, top_k_accuracy=TopKAccuracy, top_k_acc=TopKAccuracy)
 
 
-def _of_batches(key: str, measured: Callable[[Any, Any], Any], what: str) -> type[EvalMetric]:
-    """A metric that is the mean over batches of a function of labels and predictions."""
-
-    def start(self: EvalMetric, name: str = key, **keywords: Any) -> None:
-        EvalMetric.__init__(self, name, **keywords)
-
-    def measure(_: EvalMetric, label: Numbers, prediction: Numbers) -> tuple[float, float]:
-        return float(measured(label, prediction)), 1
-
-    members = {"__init__": start, "measure": measure, "__doc__": what}
-    return type(key.upper(), (EvalMetric,), members)
+def _accuracy(self: Any, label: Numbers, prediction: Numbers) -> tuple[float, float]:
+    if prediction.shape != label.shape:
+        prediction = prediction.argmax(self.axis)
+    _check_sizes(self.name, label, prediction)
+    right = prediction.astype("int64").ravel() == label.astype("int64").ravel()
+    return float(right.sum()), right.size
 
 
-def _of_differences(key: str, measured: Callable[[Any], Any], what: str) -> type[EvalMetric]:
-    """Likewise of labels less predictions, where a column of labels goes with each column."""
+def _cross_entropy(self: Any, label: Numbers, prediction: Numbers) -> tuple[float, float]:
+    rows, chosen = prediction.reshape(-1, prediction.shape[-1]), label.astype("int64").ravel()
+    _check_sizes(self.name, chosen, rows[:, 0])
+    return float(-numpy.log(rows[numpy.arange(len(rows)), chosen] + self.eps).sum()), len(rows)
 
-    def of_both(label: Numbers, prediction: Numbers) -> Any:
+
+def _perplexity(self: Any, label: Numbers, prediction: Numbers) -> tuple[float, float]:
+    rows = numpy.moveaxis(prediction, self.axis, -1).reshape(-1, prediction.shape[self.axis])
+    chosen = label.astype("int64").ravel()
+    _check_sizes(self.name, chosen, rows[:, 0])
+    counted = chosen != (math.nan if self.ignore_label is None else self.ignore_label)
+    p = rows[counted, chosen[counted]]
+    return float(-numpy.log(numpy.maximum(p, 1e-10)).sum()), int(counted.sum())
+
+
+def _exponential(self: EvalMetric) -> tuple[str, float]:
+    name, mean = EvalMetric.get(self)
+    return name, math.exp(mean)
+
+
+def _of_outputs(self: EvalMetric, labels: Any, preds: Any) -> None:
+    """Add the elements of the outputs; labels are not read."""
+    for p in map(_numpy, listed(preds)):
+        self.sum_metric += float(p.sum())
+        self.num_inst += p.size
+
+
+def _f1(_: Any, label: Numbers, prediction: Numbers) -> tuple[float, float]:
+    chosen, truth = prediction.argmax(1), label.astype("int64").ravel()
+    if truth.size and truth.max() > 1:
+        raise ArgumentError(f"metric f1: labels are 0 and 1, and here is {truth.max()}")
+    hits = float((chosen * truth).sum())
+    return 2 * hits / float(chosen.sum() + truth.sum()) if hits else 0.0, 1
+
+
+def _of_differences(measured: Callable[[Any], Any]) -> Callable[..., tuple[float, float]]:
+    """A function of labels less predictions, where a column of labels goes with each column."""
+
+    def of_both(self: Any, label: Numbers, prediction: Numbers) -> tuple[float, float]:
         if label.size == len(prediction) < prediction.size:
-            return measured(label.reshape(-1, *[1] * (prediction.ndim - 1)) - prediction)
-        _check_sizes(key, label, prediction)
-        return measured(label.reshape(prediction.shape) - prediction)
+            columns = label.reshape(-1, *[1] * (prediction.ndim - 1))
+            return float(measured(columns - prediction)), 1
+        _check_sizes(self.name, label, prediction)
+        return float(measured(label.reshape(prediction.shape) - prediction)), 1
 
-    return _of_batches(key, of_both, what)
-
-
-MAE = _of_differences("mae", lambda d: abs(d).mean(), "The mean absolute error.")
-MSE = _of_differences("mse", lambda d: (d**2).mean(), "The mean squared error.")
-RMSE = _of_differences("rmse", lambda d: (d**2).mean() ** 0.5, "The root of the mean square.")
-F1 = _of_batches("f1", _f1, "2 * precision * recall / (precision + recall), of two classes.")
-PearsonCorrelation = _of_batches(
-    "pearsonr", lambda y, p: numpy.corrcoef(p.ravel(), y.ravel())[0, 1], "Pearson's correlation."
-)
-_NAMED: dict[str, Any] = {
-    **{"acc": Accuracy, "ce": CrossEntropy, "nll_loss": NegativeLogLikelihood},
-    **{"top_k_accuracy": TopKAccuracy, "top_k_acc": TopKAccuracy, "composite": CompositeEvalMetric},
-    **{"cross-entropy": CrossEntropy, "pearsonr": PearsonCorrelation},
-    **{c.__name__.lower(): c for c in (Accuracy, CrossEntropy, F1, Loss, MAE, MSE, Perplexity)},
-    **{c.__name__.lower(): c for c in (RMSE, CustomMetric, NegativeLogLikelihood)},
-}
+    return of_both
 
 
-def register(cls: Any) -> Any:
-    """Let `create` find a class of metrics by its name; a decorator."""
-    _NAMED[cls.__name__.lower()] = cls
+def _made(
+    names: str, measured: Any, what: str, fields: Any = None, **defaults: Any
+) -> type[EvalMetric]:
+    """A metric whose own arguments are `defaults`, in order, and then its name.
+
+    Args:
+        names: of the class, of the metric, and others by which `create` finds it.
+        measured: takes the metric, labels and predictions; gives their sum and count.
+        what: its docstring.
+        fields: other members of the class.
+        defaults: become attributes.
+    """
+    class_name, key, *others = names.split()
+
+    def start(self: EvalMetric, *args: Any, **keywords: Any) -> None:
+        given = {**defaults, "name": key} | dict(zip((*defaults, "name"), args, strict=False))
+        given |= keywords
+        self.__dict__.update({k: given.pop(k) for k in defaults})
+        EvalMetric.__init__(self, **given)
+
+    members = {"__init__": start, "measure": measured, "__doc__": what, **(fields or {})}
+    cls = type(class_name, (EvalMetric,), members)
+    _NAMED.update(dict.fromkeys((class_name.lower(), key, *others), cls))
     return cls
+
+
+_NLL = "The mean of -log(p + eps) over the labels, p the probability that is predicted of each."
+Accuracy = _made(
+    "Accuracy accuracy acc", _accuracy,
+    "The fraction of labels that have the largest prediction along `axis`.", axis=1,
+)  # fmt: skip
+CrossEntropy = _made("CrossEntropy cross-entropy ce", _cross_entropy, _NLL, eps=1e-12)
+NegativeLogLikelihood = _made(
+    "NegativeLogLikelihood nll-loss nll_loss", _cross_entropy, _NLL, eps=1e-12
+)
+Perplexity = _made(
+    "Perplexity perplexity", _perplexity,
+    "e to the mean of -log p over all labels but `ignore_label`.", {"get": _exponential},
+    ignore_label=None, axis=-1,
+)  # fmt: skip
+Loss = _made("Loss loss", None, "The mean of all elements of the outputs.", {"update": _of_outputs})
+MAE = _made("MAE mae", _of_differences(lambda d: abs(d).mean()), "The mean absolute error.")
+MSE = _made("MSE mse", _of_differences(lambda d: (d**2).mean()), "The mean squared error.")
+RMSE = _made(
+    "RMSE rmse", _of_differences(lambda d: (d**2).mean() ** 0.5), "The root of the mean square."
+)
+F1 = _made("F1 f1", _f1, "2 * precision * recall / (precision + recall), of two classes.")
+PearsonCorrelation = _made(
+    "PearsonCorrelation pearsonr",
+    lambda _, y, p: (float(numpy.corrcoef(p.ravel(), y.ravel())[0, 1]), 1),
+    "Pearson's correlation.",
+)
 
 
 def create(metric: Any, *args: Any, **keywords: Any) -> EvalMetric:

@@ -53,26 +53,27 @@ def _kl(F: Any, pred: Any, label: Any, own: Any) -> Any:
     return label * (F.log(label + 1e-12) - pred)
 
 
-def _elementwise(name: str, doc: str, function: Callable[..., Any], **defaults: Any) -> Any:
-    """A loss that is a function of each element; `defaults` are its own arguments, in order."""
+def _loss(name: str, doc: str, forward: Callable[..., Any], **defaults: Any) -> Any:
+    """A loss whose own arguments are `defaults`, in order; `forward` is its `hybrid_forward`."""
 
     def start(self: Any, *args: Any, **kwargs: Any) -> None:
-        names = [*defaults, "weight", "batch_axis"]
-        given = {
-            **defaults,
-            "weight": None,
-            "batch_axis": 0,
-            **dict(zip(names, args, strict=False)),
-        }
+        names = {**defaults, "weight": None, "batch_axis": 0}
+        given = names | dict(zip(names, args, strict=False))
         given |= {k: kwargs.pop(k) for k in names if k in kwargs}
         self._own = {k: given[k] for k in defaults}
         Loss.__init__(self, given["weight"], given["batch_axis"], **kwargs)
+
+    return type(name, (Loss,), {"__init__": start, "hybrid_forward": forward, "__doc__": doc})
+
+
+def _elementwise(name: str, doc: str, function: Callable[..., Any], **defaults: Any) -> Any:
+    """A loss that is a function of each element."""
 
     def forward(self: Any, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         loss = function(F, pred, F.reshape_like(label, pred), self._own)
         return self.weighted(F, loss, sample_weight)
 
-    return type(name, (Loss,), {"__init__": start, "hybrid_forward": forward, "__doc__": doc})
+    return _loss(name, doc, forward, **defaults)
 
 
 L2Loss = _elementwise(
@@ -97,60 +98,35 @@ SigmoidBinaryCrossEntropyLoss = SigmoidBCELoss = _elementwise(
 KLDivLoss = _elementwise("KLDivLoss", "label (log label - pred).", _kl, from_logits=True, axis=-1)
 
 
-class SoftmaxCrossEntropyLoss(Loss):
-    """Cross entropy of classes.
+def _of_classes(self: Any, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+    own, how = self._own, {"axis": self._own["axis"], "keepdims": True}
+    pred = pred if own["from_logits"] else F.log_softmax(pred, axis=own["axis"])
+    if own["sparse_label"]:
+        loss = F.pick(pred, label, **how)
+    else:
+        loss = F.sum(pred * F.reshape_like(label, pred), **how)
+    return self.weighted(F, loss, sample_weight, -1.0)
+
+
+def _triplet(self: Any, F: Any, pred: Any, positive: Any, negative: Any) -> Any:
+    far = F.square(F.reshape_like(positive, pred) - pred)
+    far = far - F.square(F.reshape_like(negative, pred) - pred)
+    loss = F.relu(F.sum(far, axis=self._batch_axis, exclude=True) + self._own["margin"])
+    return loss if self._weight is None else loss * self._weight
+
+
+SoftmaxCrossEntropyLoss = SoftmaxCELoss = _loss(
+    "SoftmaxCrossEntropyLoss",
+    """Cross entropy of classes, [n, ...] -> [n].
 
     Args:
         axis: that of the classes.
         sparse_label: labels are indices, not probabilities.
         from_logits: pred are logarithms of probabilities already.
-    """
-
-    def __init__(
-        self, axis: int = -1, sparse_label: bool = True, from_logits: bool = False,
-        weight: Optional[float] = None, batch_axis: int = 0, **kwargs: Any,
-    ) -> None:  # fmt: skip
-        super().__init__(weight, batch_axis, **kwargs)
-        self._axis, self._sparse_label, self._from_logits = axis, sparse_label, from_logits
-
-    def hybrid_forward(
-        self,
-        F: Any,
-        pred: Any,
-        label: Any,
-        sample_weight: Any = None,
-    ) -> Any:
-        """[n, ...] -> [n]."""
-        if not self._from_logits:
-            pred = F.log_softmax(pred, axis=self._axis)
-        if self._sparse_label:
-            loss = F.pick(pred, label, axis=self._axis, keepdims=True)
-        else:
-            loss = F.sum(pred * F.reshape_like(label, pred), axis=self._axis, keepdims=True)
-        return self.weighted(F, loss, sample_weight, -1.0)
-
-
-SoftmaxCELoss = SoftmaxCrossEntropyLoss
-
-
-class TripletLoss(Loss):
-    """max(0, |pred - positive|² - |pred - negative|² + margin)."""
-
-    def __init__(
-        self, margin: float = 1, weight: Optional[float] = None, batch_axis: int = 0, **kwargs: Any
-    ) -> None:
-        super().__init__(weight, batch_axis, **kwargs)
-        self._margin = margin
-
-    def hybrid_forward(
-        self,
-        F: Any,
-        pred: Any,
-        positive: Any,
-        negative: Any,
-    ) -> Any:
-        """[n, ...] -> [n]."""
-        far = F.square(F.reshape_like(positive, pred) - pred)
-        far = far - F.square(F.reshape_like(negative, pred) - pred)
-        loss = F.relu(F.sum(far, axis=self._batch_axis, exclude=True) + self._margin)
-        return loss if self._weight is None else loss * self._weight
+    """,
+    _of_classes, axis=-1, sparse_label=True, from_logits=False,
+)  # fmt: skip
+TripletLoss = _loss(
+    "TripletLoss", "max(0, |pred - positive|² - |pred - negative|² + margin), [n, ...] -> [n].",
+    _triplet, margin=1,
+)  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Optional
 
 from byparts_frontend_mxnet.gluon.block import Block as Block, HybridBlock as HybridBlock
@@ -112,15 +112,6 @@ class Activation(_OneOp):
         super().__init__({"act_type": activation}, **kwargs)
 
 
-class Dropout(_OneOp):
-    """Elements set to 0 with probability `rate` while training."""
-
-    op = "Dropout"
-
-    def __init__(self, rate: float, **kwargs: Any) -> None:
-        super().__init__({"p": rate}, **kwargs)
-
-
 class BatchNorm(_OneOp):
     """Mean 0 and variance 1 for each channel, then gamma and beta."""
 
@@ -144,15 +135,6 @@ class BatchNorm(_OneOp):
             self._parameter(name, (in_channels,), init, differentiable=trained)
 
 
-class LeakyReLU(_OneOp):
-    """x, and alpha times x where x < 0."""
-
-    op = "LeakyReLU"
-
-    def __init__(self, alpha: float, **kwargs: Any) -> None:
-        super().__init__({"act_type": "leaky", "slope": alpha}, **kwargs)
-
-
 class Embedding(_OneOp):
     """The rows of weight [input_dim, output_dim] that x names."""
 
@@ -166,13 +148,23 @@ class Embedding(_OneOp):
         self._parameter("weight", (input_dim, output_dim), weight_initializer, dtype=dtype)
 
 
-class Flatten(_OneOp):
-    """[n, ...] -> [n, rest]."""
+def _plain(op: str, doc: str, how: Callable[..., dict[str, Any]]) -> Any:
+    """A layer of an op without weights; `how` makes the op's parameters of the arguments."""
 
-    op = "Flatten"
+    def start(self: Any, *args: Any, prefix: Any = None, params: Any = None, **own: Any) -> None:
+        _OneOp.__init__(self, how(*args, **own), prefix=prefix, params=params)
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__({}, **kwargs)
+    return type(op, (_OneOp,), {"op": op, "__init__": start, "__doc__": doc})
+
+
+Flatten = _plain("Flatten", "[n, ...] -> [n, rest].", dict)
+Dropout = _plain(
+    "Dropout", "Elements set to 0 with probability `rate` while training.", lambda rate: {"p": rate}
+)
+LeakyReLU = _plain(
+    "LeakyReLU", "x, and alpha times x where x < 0.",
+    lambda alpha: {"act_type": "leaky", "slope": alpha},
+)  # fmt: skip
 
 
 class _Conv(_OneOp):

@@ -8,7 +8,7 @@ from byparts_frontend_mxnet import nd
 from byparts_frontend_mxnet.errors import MXNetError
 from byparts_frontend_mxnet.gluon.block import Block, HybridBlock
 from byparts_frontend_mxnet.nd.array import NDArray
-from byparts_frontend_mxnet.ops.sequence import GATES
+from byparts_frontend_mxnet.ops.sequence import GATES, rnn_step
 
 _INITS = ("i2h_weight", "h2h_weight", "i2h_bias", "h2h_bias")
 
@@ -45,15 +45,19 @@ class RecurrentCell(HybridBlock):
         axis, is_list = layout.find("T"), isinstance(inputs, (list, tuple))
         F = _api(inputs[0] if is_list else inputs)  # noqa: N806  # MXNet's name
         steps = list(inputs) if is_list else _steps(F, inputs, length, axis)
-        states = begin_state
-        if states is None:
-            states = self.begin_state(steps[0].shape[layout.replace("T", "").find("N")])
-        outputs = []
-        for x in steps[:length]:
-            y, states = self(x, states)
-            outputs.append(y)
+        if begin_state is None:
+            begin_state = self.begin_state(steps[0].shape[layout.replace("T", "").find("N")])
+        outputs, states = self._unrolled(F, steps[:length], begin_state, layout)
         if merge_outputs or (merge_outputs is None and not is_list):
             return F.stack(*outputs, axis=axis), states
+        return outputs, states
+
+    def _unrolled(self, F: Any, steps: list[Any], states: Any, layout: str) -> Any:
+        """The outputs, a list, and the states after them."""
+        outputs = []
+        for x in steps:
+            y, states = self(x, states)
+            outputs.append(y)
         return outputs, states
 
     def forward(self, x: Any, states: Any) -> Any:
@@ -68,25 +72,31 @@ def _steps(F: Any, x: Any, length: int, axis: int) -> list[Any]:
     return list(parts) if length > 1 else [parts]
 
 
+def _initializers(keywords: dict[str, Any]) -> dict[str, Any]:
+    """The initializers of the four parameters, taken out of keywords."""
+    defaults = {n: "zeros" if n.endswith("bias") else None for n in _INITS}
+    return {n: keywords.pop(f"{n}_initializer", d) for n, d in defaults.items()}
+
+
+def _weights(block: HybridBlock, prefix: str, rows: int, width: int, inits: Any) -> list[Any]:
+    """Give a block of `_hidden_size` the four parameters of a cell whose inputs have this width."""
+    shapes = ((rows, width), (rows, block._hidden_size), (rows,), (rows,))  # type: ignore[attr-defined]
+    for name, shape in zip(_INITS, shapes, strict=True):
+        how = {"shape": shape, "init": inits[name], "allow_deferred_init": True}
+        setattr(block, prefix + name, block.params.get(prefix + name, **how))
+    return [getattr(block, prefix + name) for name in _INITS]
+
+
 class _Cell(RecurrentCell):
     """A cell of two products: of the input and of the hidden state."""
 
     mode, states = "rnn_tanh", 1
 
-    def __init__(
-        self, hidden_size: int, *args: Any, input_size: int = 0, i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None, i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros", **kwargs: Any,
-    ) -> None:  # fmt: skip
+    def __init__(self, hidden_size: int, *, input_size: int = 0, **kwargs: Any) -> None:
+        inits = _initializers(kwargs)
         super().__init__(**kwargs)
-        self._hidden_size = hidden_size
-        self._rows = GATES[self.mode] * hidden_size
-        inits = (i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
-                 h2h_bias_initializer)  # fmt: skip
-        shapes = ((self._rows, input_size), (self._rows, hidden_size), (self._rows,), (self._rows,))
-        for name, shape, init in zip(_INITS, shapes, inits, strict=True):
-            how = {"shape": shape, "init": init, "allow_deferred_init": True}
-            setattr(self, name, self.params.get(name, **how))
+        self._hidden_size, self._rows = hidden_size, GATES.get(self.mode, 1) * hidden_size
+        _weights(self, "", self._rows, input_size, inits)
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
         shape = (batch_size, self._hidden_size)
@@ -96,22 +106,16 @@ class _Cell(RecurrentCell):
         (states,), how = args, {"num_hidden": self._rows}
         of_x = F.FullyConnected(x, p["i2h_weight"], p["i2h_bias"], **how)
         of_h = F.FullyConnected(states[0], p["h2h_weight"], p["h2h_bias"], **how)
-        new = self.step(F, of_x, of_h, states)
+        new = rnn_step(F, self.mode, of_x, of_h, states)
         return new[0], new
-
-    def step(self, F: Any, x: Any, h: Any, states: Any) -> list[Any]:
-        raise NotImplementedError
 
 
 class RNNCell(_Cell):
     """h' = activation(of_x + of_h)."""
 
     def __init__(self, hidden_size: int, activation: str = "tanh", **kwargs: Any) -> None:
+        self.mode = f"rnn_{activation}"
         super().__init__(hidden_size, **kwargs)
-        self._activation = activation
-
-    def step(self, F: Any, x: Any, h: Any, states: Any) -> list[Any]:
-        return [F.Activation(x + h, act_type=self._activation)]
 
 
 class LSTMCell(_Cell):
@@ -119,22 +123,11 @@ class LSTMCell(_Cell):
 
     mode, states = "lstm", 2
 
-    def step(self, F: Any, x: Any, h: Any, states: Any) -> list[Any]:
-        take, forget, new, out = F.split(x + h, num_outputs=4, axis=1)
-        c = F.sigmoid(forget) * states[1] + F.sigmoid(take) * F.tanh(new)
-        return [F.sigmoid(out) * F.tanh(c), c]
-
 
 class GRUCell(_Cell):
     """Gated recurrent unit; gates: reset, update, new."""
 
     mode = "gru"
-
-    def step(self, F: Any, x: Any, h: Any, states: Any) -> list[Any]:
-        xs, hs = (F.split(v, num_outputs=3, axis=1) for v in (x, h))
-        reset, update = F.sigmoid(xs[0] + hs[0]), F.sigmoid(xs[1] + hs[1])
-        new = F.tanh(xs[2] + reset * hs[2])
-        return [(1.0 - update) * new + update * states[0]]
 
 
 class SequentialRNNCell(RecurrentCell):
@@ -204,25 +197,11 @@ class BidirectionalCell(RecurrentCell):
     def forward(self, x: Any, states: Any) -> Any:
         raise MXNetError("BidirectionalCell: it needs the whole sequence; call unroll")
 
-    def unroll(
-        self, length: int, inputs: Any, begin_state: Any = None, layout: str = "NTC",
-        merge_outputs: Optional[bool] = None,
-    ) -> tuple[Any, list[Any]]:  # fmt: skip
-        """Run both cells; as `RecurrentCell.unroll`."""
-        axis, is_list = layout.find("T"), isinstance(inputs, (list, tuple))
-        F = _api(inputs[0] if is_list else inputs)  # noqa: N806  # MXNet's name
-        steps = list(inputs) if is_list else _steps(F, inputs, length, axis)
-        count = len(self.l_cell.state_info())
-        left, right = (None, None)
-        if begin_state is not None:
-            left, right = begin_state[:count], begin_state[count:]
-        how: dict[str, Any] = {"layout": layout, "merge_outputs": False}
-        forth, a = self.l_cell.unroll(length, steps, left, **how)
-        back, b = self.r_cell.unroll(length, steps[::-1], right, **how)
-        outputs = [F.concat(x, y, dim=1) for x, y in zip(forth, back[::-1], strict=True)]
-        if merge_outputs or (merge_outputs is None and not is_list):
-            return F.stack(*outputs, axis=axis), a + b
-        return outputs, a + b
+    def _unrolled(self, F: Any, steps: list[Any], states: Any, layout: str) -> Any:
+        count, how = len(self.l_cell.state_info()), {"layout": layout, "merge_outputs": False}
+        forth, a = self.l_cell.unroll(len(steps), steps, states[:count], **how)
+        back, b = self.r_cell.unroll(len(steps), steps[::-1], states[count:], **how)
+        return [F.concat(x, y, dim=1) for x, y in zip(forth, back[::-1], strict=True)], a + b
 
 
 class _Layer(HybridBlock):
@@ -232,35 +211,24 @@ class _Layer(HybridBlock):
 
     def __init__(
         self, hidden_size: int, num_layers: int = 1, layout: str = "TNC", dropout: float = 0,
-        bidirectional: bool = False, i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None, i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros", input_size: int = 0, **kwargs: Any,
+        bidirectional: bool = False, input_size: int = 0, **kwargs: Any,
     ) -> None:  # fmt: skip
+        inits = _initializers(kwargs)
         super().__init__(**kwargs)
         self._hidden_size, self._num_layers, self._layout = hidden_size, num_layers, layout
         self._dropout, self._ways = dropout, 2 if bidirectional else 1
-        rows, inits = GATES[self.mode] * hidden_size, dict(zip(_INITS, (
-            i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer,
-            h2h_bias_initializer), strict=True))  # fmt: skip
-        self._rows: list[Any] = []
-        for layer in range(num_layers):
-            width = input_size if layer == 0 else hidden_size * self._ways
-            shapes = dict(
-                zip(_INITS, ((rows, width), (rows, hidden_size), (rows,), (rows,)), strict=True)
-            )
-            for way in "lr"[: self._ways]:
-                names = [f"{way}{layer}_{name}" for name in _INITS]
-                for full, name in zip(names, _INITS, strict=True):
-                    how = {"shape": shapes[name], "init": inits[name], "allow_deferred_init": True}
-                    self._reg_params[full] = self.params.get(full, **how)
-                self._rows.append([self._reg_params[n] for n in names])
+        widths = [input_size] + [hidden_size * self._ways] * (num_layers - 1)
+        self._rows = [
+            _weights(self, f"{way}{layer}_", GATES[self.mode] * hidden_size, width, inits)
+            for layer, width in enumerate(widths)
+            for way in "lr"[: self._ways]
+        ]
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
         shape = (self._num_layers * self._ways, batch_size, self._hidden_size)
         return [{"shape": shape, "__layout__": "LNC"}] * (2 if self.mode == "lstm" else 1)
 
-    def begin_state(self, batch_size: int = 0, func: Any = nd.zeros, **kwargs: Any) -> list[Any]:
-        return [func(shape=s["shape"], **kwargs) for s in self.state_info(batch_size)]
+    begin_state = RecurrentCell.begin_state
 
     def forward(self, x: Any, states: Any = None) -> Any:
         x = x if self._layout == "TNC" else x.swapaxes(0, 1)

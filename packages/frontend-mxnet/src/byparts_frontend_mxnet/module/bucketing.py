@@ -105,19 +105,6 @@ class BucketingModule(BaseModule):
         self.switch_bucket(data_batch.bucket_key, *shapes)
         self._curr.forward(data_batch, is_train)
 
-    def backward(self, out_grads: Any = None) -> None:
-        self._curr.backward(out_grads)
-
-    def update(self) -> None:
-        self._curr.update()
-
-    def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
-        outputs: list[Any] = self._curr.get_outputs(merge_multi_context)
-        return outputs
-
-    def update_metric(self, eval_metric: Any, labels: Any) -> None:
-        self._curr.update_metric(eval_metric, labels)
-
     def install_monitor(self, mon: Any) -> None:
         for module in self._buckets.values():
             module.install_monitor(mon)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import byparts_opset as ops
@@ -135,22 +136,53 @@ def run_rnn(mode: str, x: Any, weights: Any, start: Any, reverse: bool) -> tuple
 
     def step(state: Any, x: Any) -> tuple[Any, Any]:
         hidden = ops.matmul(state[0], h2h, transpose_b=True) + h2h_bias
-        new = rnn_step(mode, x, hidden, state)
+        new = tuple(rnn_step(_VALUES, mode, x, hidden, state))
         return new, new[0]
 
     last, outputs = scan(step, tuple(start), inputs, reverse=reverse)
     return outputs, last
 
 
-def rnn_step(mode: str, x: Any, hidden: Any, state: Any) -> tuple[Any, ...]:
-    """The next state; gates in cuDNN's order: in, forget, new, out; or reset, update, new."""
+def rnn_step(
+    F: Any,  # noqa: N803  # MXNet's name
+    mode: Any,
+    x: Any,
+    hidden: Any,
+    state: Any,
+    name: Any = None,
+) -> list[Any]:
+    """The next states, the output first, of products of the input and of the hidden state.
+
+    Gates stand in cuDNN's order: in, forget, new, out (Hochreiter and Schmidhuber 1997, with forget
+    gates); or reset, update, new (Cho et al. 2014, with the reset after the product).
+
+    Args:
+        F: the namespace of ops: `nd`, `sym`, or `_VALUES`.
+        mode: "lstm", "gru", "rnn_" and an activation, or a function of x.
+        x: [n, gates * size].
+        hidden: likewise.
+        state: the states before.
+        name: of the output.
+    """
     if mode == "lstm":
-        take, forget, new, out = ops.split(x + hidden, 4, 1)
-        c = ops.sigmoid(forget) * state[1] + ops.sigmoid(take) * ops.tanh(new)
-        return ops.sigmoid(out) * ops.tanh(c), c
+        take, forget, new, out = F.split(x + hidden, num_outputs=4, axis=1)
+        c = F.sigmoid(forget) * state[1] + F.sigmoid(take) * F.tanh(new)
+        return [F.elemwise_mul(F.sigmoid(out), F.tanh(c), name=name), c]
     if mode == "gru":
-        xs, hs = ops.split(x, 3, 1), ops.split(hidden, 3, 1)
-        reset, update = ops.sigmoid(xs[0] + hs[0]), ops.sigmoid(xs[1] + hs[1])
-        new = ops.tanh(xs[2] + reset * hs[2])
-        return ((1 - update) * new + update * state[0],)
-    return ({"rnn_relu": ops.relu, "rnn_tanh": ops.tanh}[mode](x + hidden),)
+        xs, hs = (list(F.split(v, num_outputs=3, axis=1)) for v in (x, hidden))
+        reset, update = F.sigmoid(xs[0] + hs[0]), F.sigmoid(xs[1] + hs[1])
+        new = F.tanh(xs[2] + reset * hs[2])
+        return [F.elemwise_add((1.0 - update) * new, update * state[0], name=name)]
+    if callable(mode):
+        return [mode(x + hidden, name=name)]
+    return [F.Activation(x + hidden, act_type=mode.removeprefix("rnn_"), name=name)]
+
+
+_VALUES = SimpleNamespace(
+    split=lambda x, num_outputs, axis: ops.split(x, num_outputs, axis),
+    sigmoid=ops.sigmoid,
+    tanh=ops.tanh,
+    elemwise_mul=lambda x, y, name: x * y,
+    elemwise_add=lambda x, y, name: x + y,
+    Activation=lambda x, act_type, name: {"relu": ops.relu, "tanh": ops.tanh}[act_type](x),
+)

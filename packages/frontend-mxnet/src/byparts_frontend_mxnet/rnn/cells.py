@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Optional
 
 from byparts_frontend_mxnet import initializer as init, nd, symbol as sym
+from byparts_frontend_mxnet.ops.sequence import rnn_step
 from byparts_graph_ir import ArgumentError
 
 Arrays = dict[str, Any]
@@ -150,15 +151,11 @@ class BaseRNNCell:
         names = [f"{self._prefix}{s}_{k}" for s in ("i2h", "h2h") for k in ("weight", "bias")]
         return [n for n in names if n in args] if len(self.gates) > 1 else []
 
-    def _activation(self, x: Any, activation: Any, **keywords: Any) -> Any:
-        if callable(activation):
-            return activation(x, **keywords)
-        return sym.Activation(x, act_type=activation, **keywords)
-
 
 class _Gated(BaseRNNCell):
     """A cell that multiplies input and state by weights of `gates` blocks of rows."""
 
+    mode: Any = "rnn_tanh"
     states: ClassVar[int] = 1
 
     def __init__(
@@ -174,18 +171,18 @@ class _Gated(BaseRNNCell):
     def state_info(self) -> list[Info]:
         return [{"shape": (0, self._num_hidden), "__layout__": "NC"}] * self.states
 
-    def _products(self, inputs: Any, state: Any) -> tuple[Any, Any, str]:
-        """Products of the input and of the state with their weights, and the name of the step."""
+    def __call__(self, inputs: Any, states: Any) -> tuple[Any, list[Any]]:
         self._counter += 1
         step, width = f"{self._prefix}t{self._counter}_", self._num_hidden * len(self.gates)
-        products = [
+        i2h, h2h = [
             sym.FullyConnected(
                 x, self._weights[f"{s}_weight"], self._weights[f"{s}_bias"], num_hidden=width,
                 name=step + s,
             )
-            for x, s in ((inputs, "i2h"), (state, "h2h"))
+            for x, s in ((inputs, "i2h"), (states[0], "h2h"))
         ]  # fmt: skip
-        return products[0], products[1], step
+        new = rnn_step(sym, self.mode, i2h, h2h, states, f"{step}out")
+        return new[0], new
 
 
 class RNNCell(_Gated):
@@ -197,49 +194,27 @@ class RNNCell(_Gated):
         self, num_hidden: int, activation: Any = "tanh", prefix: str = "rnn_", params: Any = None
     ) -> None:
         super().__init__(num_hidden, prefix, params)
-        self._function = activation
-
-    def __call__(self, inputs: Any, states: Any) -> tuple[Any, list[Any]]:
-        i2h, h2h, step = self._products(inputs, states[0])
-        y = self._activation(i2h + h2h, self._function, name=f"{step}out")
-        return y, [y]
+        self.mode = activation
 
 
 class LSTMCell(_Gated):
     """Hochreiter and Schmidhuber 1997, with forget gates; gates in the order i, f, c, o."""
 
-    gates, states = ("_i", "_f", "_c", "_o"), 2
+    gates, states, mode = ("_i", "_f", "_c", "_o"), 2, "lstm"
 
     def __init__(
         self, num_hidden: int, prefix: str = "lstm_", params: Any = None, forget_bias: float = 1.0
     ) -> None:
         super().__init__(num_hidden, prefix, params, init.LSTMBias(forget_bias=forget_bias))
 
-    def __call__(self, inputs: Any, states: Any) -> tuple[Any, list[Any]]:
-        i2h, h2h, step = self._products(inputs, states[0])
-        parts = sym.SliceChannel(i2h + h2h, num_outputs=4, name=f"{step}slice")
-        i, f, o = (sym.Activation(parts[k], act_type="sigmoid") for k in (0, 1, 3))
-        c = f * states[1] + i * sym.Activation(parts[2], act_type="tanh")
-        h = sym.elemwise_mul(o, sym.Activation(c, act_type="tanh"), name=f"{step}out")
-        return h, [h, c]
-
 
 class GRUCell(_Gated):
     """Cho et al. 2014 as cuDNN has it: reset after the product; gates in the order r, z, o."""
 
-    gates = ("_r", "_z", "_o")
+    gates, mode = ("_r", "_z", "_o"), "gru"
 
     def __init__(self, num_hidden: int, prefix: str = "gru_", params: Any = None) -> None:
         super().__init__(num_hidden, prefix, params)
-
-    def __call__(self, inputs: Any, states: Any) -> tuple[Any, list[Any]]:
-        i2h, h2h, step = self._products(inputs, states[0])
-        x = sym.SliceChannel(i2h, num_outputs=3, name=f"{step}i2h_slice")
-        r = sym.SliceChannel(h2h, num_outputs=3, name=f"{step}h2h_slice")
-        reset, update = (sym.Activation(x[k] + r[k], act_type="sigmoid") for k in (0, 1))
-        new = sym.Activation(x[2] + reset * r[2], act_type="tanh")
-        h = sym.elemwise_add((1.0 - update) * new, update * states[0], name=f"{step}out")
-        return h, [h]
 
 
 def split_steps(length: int, inputs: Any, layout: str) -> list[Any]:

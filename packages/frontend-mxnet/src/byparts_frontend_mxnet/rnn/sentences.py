@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from functools import partial
 from logging import warning
 from typing import Any, Optional
 
 import numpy as np
 
 from byparts_frontend_mxnet import nd
+from byparts_frontend_mxnet.callback import every
 from byparts_frontend_mxnet.checkpoint import load_checkpoint, save_checkpoint
 from byparts_frontend_mxnet.context import listed
 from byparts_frontend_mxnet.errors import MXNetError
@@ -141,9 +143,4 @@ def load_rnn_checkpoint(cells: Any, prefix: str, epoch: int) -> tuple[Any, Any, 
 
 def do_rnn_checkpoint(cells: Any, prefix: str, period: int = 1) -> Callable[..., None]:
     """A callback at the end of an epoch that saves such a checkpoint every `period` epochs."""
-
-    def save(epoch: int, symbol: Any = None, arg: Any = None, aux: Any = None) -> None:
-        if (epoch + 1) % max(1, int(period)) == 0:
-            save_rnn_checkpoint(cells, prefix, epoch + 1, symbol, arg, aux)
-
-    return save
+    return every(period, partial(save_rnn_checkpoint, cells, prefix))
