@@ -18,16 +18,29 @@ def save_checkpoint(
     """Write `prefix-symbol.json` and `prefix-0001.params` (of epoch 1)."""
     if symbol is not None:
         symbol.save(f"{prefix}-symbol.json")
-    named = {f"arg:{k}": v for k, v in arg_params.items()}
-    nd.save(f"{prefix}-{epoch:04d}.params", named | {f"aux:{k}": v for k, v in aux_params.items()})
+    save_arrays(f"{prefix}-{epoch:04d}.params", arg_params, aux_params)
+
+
+def save_arrays(fname: str, arg: Mapping[str, Any], aux: Mapping[str, Any]) -> None:
+    """Write parameters and auxiliary states to a file, as "arg:name" and "aux:name"."""
+    nd.save(fname, {f"arg:{k}": v for k, v in arg.items()} | {f"aux:{k}": aux[k] for k in aux})
+
+
+def load_arrays(fname: str) -> tuple[Arrays, Arrays]:
+    """The parameters and the auxiliary states of such a file.
+
+    Raises:
+        MXNetError: a name begins otherwise.
+    """
+    parts: dict[str, Arrays] = {"arg": {}, "aux": {}}
+    for key, array in nd.load(fname).items():
+        kind, _, name = key.partition(":")
+        if kind not in parts:
+            raise MXNetError(f"{fname}: {key!r} begins with no arg: or aux:")
+        parts[kind][name] = array
+    return parts["arg"], parts["aux"]
 
 
 def load_checkpoint(prefix: str, epoch: int) -> tuple[sym.Symbol, Arrays, Arrays]:
-    """The symbol, its arguments and its auxiliary states, from such files."""
-    symbol, parts = sym.load(f"{prefix}-symbol.json"), {"arg": {}, "aux": {}}  # type: Any, Any
-    for key, array in nd.load(f"{prefix}-{epoch:04d}.params").items():
-        kind, name = key.split(":", 1)
-        if kind not in parts:
-            raise MXNetError(f"{prefix}-{epoch:04d}.params: {key!r} begins with no arg: or aux:")
-        parts[kind][name] = array
-    return symbol, parts["arg"], parts["aux"]
+    """The symbol, its arguments and its auxiliary states, from the files of a checkpoint."""
+    return sym.load(f"{prefix}-symbol.json"), *load_arrays(f"{prefix}-{epoch:04d}.params")

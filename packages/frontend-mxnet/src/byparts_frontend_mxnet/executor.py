@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Optional
+from typing import Any, Optional
 
 import numpy as np
 
@@ -53,8 +53,7 @@ class Executor:
         outputs: the arrays of the last run.
     """
 
-    if TYPE_CHECKING:
-        reshape: Any
+    reshape: Any  # of `binding.py`
 
     def __init__(
         self, symbol: Symbol, ctx: Any, args: Arrays, grads: Arrays, reqs: Mapping[str, str],

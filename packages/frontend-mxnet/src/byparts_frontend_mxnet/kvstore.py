@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from byparts_engine import Engine, Variable
-from byparts_frontend_mxnet import nd, optimizer as opt
+from byparts_frontend_mxnet import optimizer as opt
 from byparts_frontend_mxnet.errors import MXNetError, unknown
 
 Updater = Callable[[Any, Any, Any], None]
@@ -100,15 +100,15 @@ class KVStore:
         Raises:
             MXNetError: there is no optimizer.
         """
-        nd.save(fname, self._states().arrays())
+        self._states().save(fname)
 
     def load_optimizer_states(self, fname: str) -> None:
         """Read the state of the optimizer."""
-        self._states().restore(nd.load(fname), self._values)
+        self._states().load(fname, self._values)
 
     def _states(self) -> Any:
         self.barrier()
-        if not hasattr(self._updater, "restore"):
+        if not isinstance(self._updater, opt.Updater):
             raise MXNetError("the store has no optimizer whose state it could keep: set_optimizer")
         return self._updater
 

@@ -15,6 +15,8 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_eager import Array
+from byparts_frontend_mxnet import nd
+from byparts_frontend_mxnet.context import listed
 from byparts_frontend_mxnet.errors import MXNetError, unknown
 from byparts_frontend_mxnet.nd.array import NDArray
 from byparts_frontend_mxnet.stream import stream
@@ -318,28 +320,26 @@ class Updater:
             self.states[index] = self.optimizer.create_state(index, weight)
         return self.states[index]
 
-    def arrays(self) -> dict[str, NDArray]:
-        """All states and counts by name, for a file."""
+    def save(self, fname: str) -> None:
+        """Write all states and counts to a file."""
         counts = self.optimizer._index_update_count
         named = {f"count.{i}": NDArray(Array(np.array([c]))) for i, c in counts.items()}
         for index, state in self.states.items():
-            parts = state if isinstance(state, (list, tuple)) else [state]
-            named |= {f"state.{index}.{k}": s for k, s in enumerate(parts) if s is not None}
-        return named
+            parts = [(k, s) for k, s in enumerate(listed(state)) if s is not None]
+            named |= {f"state.{index}.{k}": s for k, s in parts}
+        nd.save(fname, named)
 
-    def restore(self, named: Mapping[str, NDArray], weights: Mapping[Any, NDArray]) -> None:
-        """Take the states and counts that `arrays` gave."""
+    def load(self, fname: str, weights: Mapping[Any, NDArray]) -> None:
+        """Take the states and counts of such a file, of these weights by index."""
         by_name = {str(index): index for index in weights}
-        for name, x in named.items():
+        for name, x in nd.load(fname).items():
             kind, index, *rest = name.split(".")
             key = by_name.get(index, index)
             if kind == "count":
                 self.optimizer._index_update_count[key] = int(x.asscalar())
                 self.optimizer.num_update = max(self.optimizer.num_update, int(x.asscalar()))
             else:
-                state = self.state(key, weights[key])
-                parts = state if isinstance(state, (list, tuple)) else [state]
-                parts[int(rest[0])][:] = x
+                listed(self.state(key, weights[key]))[int(rest[0])][:] = x
 
 
 def get_updater(optimizer: Any) -> Updater:

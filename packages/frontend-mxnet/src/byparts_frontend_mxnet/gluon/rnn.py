@@ -198,7 +198,8 @@ class BidirectionalCell(RecurrentCell):
         raise MXNetError("BidirectionalCell: it needs the whole sequence; call unroll")
 
     def _unrolled(self, F: Any, steps: list[Any], states: Any, layout: str) -> Any:
-        count, how = len(self.l_cell.state_info()), {"layout": layout, "merge_outputs": False}
+        how: dict[str, Any] = {"layout": layout, "merge_outputs": False}
+        count = len(self.l_cell.state_info())
         forth, a = self.l_cell.unroll(len(steps), steps, states[:count], **how)
         back, b = self.r_cell.unroll(len(steps), steps[::-1], states[count:], **how)
         return [F.concat(x, y, dim=1) for x, y in zip(forth, back[::-1], strict=True)], a + b
@@ -228,7 +229,7 @@ class _Layer(HybridBlock):
         shape = (self._num_layers * self._ways, batch_size, self._hidden_size)
         return [{"shape": shape, "__layout__": "LNC"}] * (2 if self.mode == "lstm" else 1)
 
-    begin_state = RecurrentCell.begin_state
+    begin_state: Any = RecurrentCell.begin_state
 
     def forward(self, x: Any, states: Any = None) -> Any:
         x = x if self._layout == "TNC" else x.swapaxes(0, 1)

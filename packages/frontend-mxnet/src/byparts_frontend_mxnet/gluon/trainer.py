@@ -111,9 +111,9 @@ class Trainer:
 
     def save_states(self, fname: str) -> None:
         """Write the states of the optimizer to a file."""
-        nd.save(fname, self._updater(None).arrays())
+        self._updater(None).save(fname)
 
     def load_states(self, fname: str) -> None:
         """Read the states of the optimizer from a file."""
         weights = {i: p.data() for i, p in enumerate(self._params)}
-        self._updater(None).restore(nd.load(fname), weights)
+        self._updater(None).load(fname, weights)

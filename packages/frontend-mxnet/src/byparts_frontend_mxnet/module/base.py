@@ -6,10 +6,11 @@ import logging
 import time
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Optional
+from typing import Any, Optional
 
 from byparts_frontend_mxnet import initializer as init, metric as metrics, nd
 from byparts_frontend_mxnet.callback import BatchEndParam
+from byparts_frontend_mxnet.checkpoint import load_arrays, save_arrays
 from byparts_frontend_mxnet.context import listed
 from byparts_frontend_mxnet.errors import MXNetError
 
@@ -21,17 +22,16 @@ class BaseModule:
     `update`, `get_outputs`, `update_metric`, `get_params` and `install_monitor` of `Module`.
     """
 
-    if TYPE_CHECKING:
-        bind: Any
-        init_params: Any
-        init_optimizer: Any
-        forward: Any
-        backward: Any
-        update: Any
-        get_outputs: Any
-        update_metric: Any
-        get_params: Any
-        install_monitor: Any
+    bind: Any
+    init_params: Any
+    init_optimizer: Any
+    forward: Any
+    backward: Any
+    update: Any
+    get_outputs: Any
+    update_metric: Any
+    get_params: Any
+    install_monitor: Any
 
     def __init__(self, logger: Any = logging) -> None:
         self.logger = logger
@@ -167,16 +167,11 @@ class BaseModule:
 
     def save_params(self, fname: str) -> None:
         """Write parameters and auxiliary states to a file."""
-        arg, aux = self.get_params()
-        nd.save(
-            fname, {f"arg:{k}": v for k, v in arg.items()} | {f"aux:{k}": v for k, v in aux.items()}
-        )
+        save_arrays(fname, *self.get_params())
 
     def load_params(self, fname: str) -> None:
         """Read parameters and auxiliary states from a file."""
-        arrays = nd.load(fname).items()
-        arg, aux = ({k[4:]: v for k, v in arrays if k.startswith(p)} for p in ("arg:", "aux:"))
-        self.set_params(arg, aux)
+        self.set_params(*load_arrays(fname))
 
 
 def _tell(callbacks: Any, *args: Any) -> None:

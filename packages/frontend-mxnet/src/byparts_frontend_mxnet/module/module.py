@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, Optional
 
-from byparts_frontend_mxnet import initializer as init, kvstore as kv, nd, optimizer as opt
+from byparts_frontend_mxnet import initializer as init, kvstore as kv, optimizer as opt
 from byparts_frontend_mxnet.binding import simple_bind
 from byparts_frontend_mxnet.checkpoint import load_checkpoint, save_checkpoint
 from byparts_frontend_mxnet.errors import MXNetError, unknown
@@ -220,11 +220,8 @@ class Module(BaseModule):
     def borrow_optimizer(self, shared_module: Module) -> None:
         """Use the optimizer of another module, with its states."""
         other = shared_module
-        self._optimizer, self._kvstore, self._updater = (
-            other._optimizer,
-            other._kvstore,
-            other._updater,
-        )
+        self._optimizer, self._kvstore = other._optimizer, other._kvstore
+        self._updater = other._updater
         self.optimizer_initialized = True
 
     def forward(self, data_batch: Any, is_train: Optional[bool] = None) -> None:
@@ -321,7 +318,7 @@ class Module(BaseModule):
         if self._kvstore is not None:
             self._kvstore.save_optimizer_states(fname)
         else:
-            nd.save(fname, self._updater.arrays())
+            self._updater.save(fname)
 
     def load_optimizer_states(self, fname: str) -> None:
         """Read the state of the optimizer from a file."""
@@ -330,7 +327,7 @@ class Module(BaseModule):
             self._kvstore.load_optimizer_states(fname)
         else:
             weights = {i: self._exec.arg_dict[n] for i, n in enumerate(self._param_names)}
-            self._updater.restore(nd.load(fname), weights)
+            self._updater.load(fname, weights)
 
 
 class _Loaded(Module):

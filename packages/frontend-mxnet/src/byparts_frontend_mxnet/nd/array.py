@@ -262,7 +262,7 @@ class NDArray:
             if not -self.shape[0] <= key < self.shape[0]:
                 raise IndexError(f"index {key} of an array of shape {self.shape}")
             return self._view(int(key))
-        return _result(_part(self.read(), key), self.context)
+        return NDArray(_part(self.read(), key), self.context)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         value = value.read() if isinstance(value, NDArray) else value
@@ -378,10 +378,6 @@ def _index(key: Any) -> Any:
 def _part(x: Any, key: Any) -> Any:
     y = x[key]
     return ops.reshape(y, (1,)) if y.type.rank == 0 else y
-
-
-def _result(value: Any, context: Context) -> NDArray:
-    return NDArray(value, context)
 
 
 def is_array(x: Any) -> bool:

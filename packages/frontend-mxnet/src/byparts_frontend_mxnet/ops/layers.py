@@ -37,13 +37,13 @@ def fully_connected(
 def _filter_shapes(dims: Dims, p: Any) -> dict[str, Dims]:
     kernel = pair(p["kernel"], len(dims) - 2)
     count, groups = p["num_filter"], p["num_group"]
-    return {"weight": (count, dims[1] // groups, *kernel), "bias": (count,)}
+    ends = (dims[1], count // groups) if "adj" in p else (count, dims[1] // groups)
+    return {"weight": (*ends, *kernel), "bias": (count,)}
 
 
-def _transposed_shapes(dims: Dims, p: Any) -> dict[str, Dims]:
-    kernel = pair(p["kernel"], len(dims) - 2)
-    count, groups = p["num_filter"], p["num_group"]
-    return {"weight": (dims[1], count // groups, *kernel), "bias": (count,)}
+def _windows(axes: int, stride: Any, pad: Any, dilate: Any, groups: int) -> tuple[Any, ...]:
+    sides = tuple([(p, p) for p in pair(pad, axes)])
+    return pair(stride, axes, 1), sides, pair(dilate, axes, 1), groups
 
 
 @op("Convolution", "Convolution_v1", shapes=_filter_shapes)
@@ -52,13 +52,11 @@ def convolution(
     dilate: Any = (), pad: Any = (), num_group: int = 1, no_bias: bool = False, layout: Any = None,
 ) -> Any:  # fmt: skip
     """data [n, c, *extents] and weight [num_filter, c / groups, *kernel], along 1 to 3 axes."""
-    axes = data.type.rank - 2
-    sides = tuple([(p, p) for p in pair(pad, axes)])
-    how = (pair(stride, axes, 1), sides, pair(dilate, axes, 1), num_group)
+    how = _windows(data.type.rank - 2, stride, pad, dilate, num_group)
     return _with_bias(convolve(data, weight, *how), bias)
 
 
-@op("Deconvolution", shapes=_transposed_shapes)
+@op("Deconvolution", shapes=_filter_shapes)
 def deconvolution(
     data: Any, weight: Any, bias: Any = None, *, kernel: Any, num_filter: int, stride: Any = (),
     dilate: Any = (), pad: Any = (), adj: Any = (), num_group: int = 1, no_bias: bool = True,
@@ -66,8 +64,7 @@ def deconvolution(
 ) -> Any:  # fmt: skip
     """The gradient of a convolution by its data: data [n, c, ...], weight [c, num_filter, ...]."""
     axes = data.type.rank - 2
-    sides = tuple([(p, p) for p in pair(pad, axes)])
-    how = (pair(stride, axes, 1), sides, pair(dilate, axes, 1), num_group, pair(adj, axes))
+    how = (*_windows(axes, stride, pad, dilate, num_group), pair(adj, axes))
     return _with_bias(convolve_transposed(data, weight, *how), bias)
 
 

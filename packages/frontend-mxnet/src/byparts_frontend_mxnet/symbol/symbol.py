@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import Any, Optional, Union
 
 from byparts_frontend_mxnet.errors import MXNetError, unknown
 from byparts_frontend_mxnet.name import new_name, scope_attributes
@@ -99,13 +99,13 @@ def _entry(op: str, parameters: Mapping[str, Any]) -> OpEntry:
 class Symbol:
     """Outputs of nodes; operators and ops make symbols of symbols."""
 
-    if TYPE_CHECKING:  # given by the modules that compute them: `infer.py` and `executor.py`
-        infer_shape: Any
-        infer_shape_partial: Any
-        infer_type: Any
-        bind: Any
-        simple_bind: Any
-        eval: Any
+    # Given by the modules that compute them, `infer.py` and `binding.py`.
+    infer_shape: Any
+    infer_shape_partial: Any
+    infer_type: Any
+    bind: Any
+    simple_bind: Any
+    eval: Any
 
     def __init__(self, places: Sequence[Place]) -> None:
         self.places = tuple(places)
