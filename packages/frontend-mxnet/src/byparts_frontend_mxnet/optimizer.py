@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
@@ -19,6 +20,7 @@ from byparts_frontend_mxnet import nd
 from byparts_frontend_mxnet.context import listed
 from byparts_frontend_mxnet.errors import MXNetError, unknown
 from byparts_frontend_mxnet.nd.array import NDArray
+from byparts_frontend_mxnet.ops.entry import REQUIRED, OpEntry, table
 from byparts_frontend_mxnet.stream import stream
 
 Slots = Sequence[Any]
@@ -156,11 +158,8 @@ class Optimizer:
         self, ws: Slots, gs: Slots, slots: Sequence[Slots], rate: Any, rescale: Any, wd: float
     ) -> Sequence[Slots]:
         """The next values of each weight and its slots."""
-        ds = [g * rescale for g in gs]
-        if self.clip_gradient is not None:
-            ds = [ops.clip(d, -self.clip_gradient, self.clip_gradient) for d in ds]
-        if wd and self.decays:
-            ds = [d + w * wd for w, d in zip(ws, ds, strict=True)]
+        clip, decay = self.clip_gradient, wd if self.decays else 0
+        ds = [_scaled(w, g, rescale, clip, decay) for w, g in zip(ws, gs, strict=True)]
         return [self.one(w, d, s, rate, wd) for w, d, s in zip(ws, ds, slots, strict=True)]
 
     def one(self, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
@@ -169,6 +168,13 @@ class Optimizer:
 
     create_state_multi_precision = create_state
     update_multi_precision = update
+
+
+def _scaled(w: Any, g: Any, rescale: Any, clip: Optional[float], wd: float) -> Any:
+    """The gradient times a factor, clipped, with the decay."""
+    d = g * rescale
+    d = d if clip is None else ops.clip(d, -clip, clip)
+    return d + w * wd if wd else d
 
 
 One = Callable[[Any, Any, Any, Slots, Any, float], Slots]  # of optimizer, w, d, slots, rate, wd
@@ -190,7 +196,7 @@ def _made(name: str, doc: str, one: One, slots: Any, fields: Any = None, **defau
 
 
 def _sgd(self: Any, w: Any, d: Any, s: Slots, rate: Any, wd: float) -> Slots:
-    if not self.momentum:
+    if not s:  # there is no momentum
         return (w - d * rate,)
     m = s[0] * self.momentum - d * rate
     return w + m, m
@@ -301,6 +307,32 @@ Ftrl = _made(
     learning_rate=0.1, beta=1.0,
 )  # fmt: skip
 create = Optimizer.create_optimizer
+
+
+def _as_op(name: str, one: One, aux: str, **own: float) -> None:
+    """Let `nd` and `sym` have the formula of an optimizer, whose states are inputs."""
+    states = tuple(aux.split())
+
+    def function(
+        weight: Any, grad: Any, *slots: Any, lr: float, wd: float, rescale_grad: float,
+        clip_gradient: float, **fields: float,
+    ) -> tuple[Any, ...]:  # fmt: skip
+        """The next weight and states; `lr` has the correction for the count, if there is one."""
+        clip = clip_gradient if clip_gradient > 0 else None
+        d = _scaled(weight, grad, rescale_grad, clip, wd)
+        return tuple(one(SimpleNamespace(**fields), weight, d, slots, lr, wd))
+
+    defaults = {"lr": REQUIRED, **own, "wd": 0.0, "rescale_grad": 1.0, "clip_gradient": -1.0}
+    inputs = ("weight", "grad", *states)
+    table[name] = OpEntry(
+        name, function, inputs, defaults, states, lambda dims, p: dict.fromkeys(inputs[1:], dims),
+        lambda p: (), lambda p: ("output",),
+    )  # fmt: skip
+
+
+_as_op("sgd_update", _sgd, "")
+_as_op("sgd_mom_update", _sgd, "mom", momentum=0.0)
+_as_op("adam_update", _adam, "mean var", beta1=0.9, beta2=0.999, epsilon=1e-8)
 _registry["ccsgd"] = SGD
 
 

@@ -1,4 +1,4 @@
-"""The CTC loss, updates of optimizers as ops, and older names of ops."""
+"""The CTC loss, windows of images, and older names of ops."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import byparts_opset as ops
 from byparts_frontend_mxnet.ops import shape  # noqa: F401  # what has older names here
-from byparts_frontend_mxnet.ops.entry import Dims, op, table
+from byparts_frontend_mxnet.ops.entry import op, table
 from byparts_nn.ctc import ctc
 
 
@@ -32,50 +32,6 @@ def ctc_loss(
     labels = ops.maximum(ops.cast(label, "i64"), 0)
     how: Any = {"blank": blank, "reduction": "none"}
     return ctc(ops.transpose(data, (1, 0, 2)), labels, data_lengths, label_lengths, **how)
-
-
-def _scaled(weight: Any, grad: Any, rescale_grad: float, clip_gradient: float, wd: float) -> Any:
-    d = grad * rescale_grad
-    d = ops.clip(d, -clip_gradient, clip_gradient) if clip_gradient > 0 else d
-    return d + weight * wd
-
-
-def _like(*names: str) -> Any:
-    def shapes(dims: Dims, p: Any) -> dict[str, Dims]:
-        return dict.fromkeys(names, dims)
-
-    return shapes
-
-
-@op("sgd_update", shapes=_like("grad"))
-def sgd_update(
-    weight: Any, grad: Any, *, lr: float, wd: float = 0.0, rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-) -> Any:  # fmt: skip
-    """weight - lr * d, d the scaled gradient with the decay."""
-    return weight - _scaled(weight, grad, rescale_grad, clip_gradient, wd) * lr
-
-
-@op("sgd_mom_update", aux=("mom",), shapes=_like("grad", "mom"))
-def sgd_mom_update(
-    weight: Any, grad: Any, mom: Any, *, lr: float, momentum: float = 0.0, wd: float = 0.0,
-    rescale_grad: float = 1.0, clip_gradient: float = -1.0,
-) -> Any:  # fmt: skip
-    """weight + mom', mom' = momentum * mom - lr * d."""
-    new = mom * momentum - _scaled(weight, grad, rescale_grad, clip_gradient, wd) * lr
-    return weight + new, new
-
-
-@op("adam_update", aux=("mean", "var"), shapes=_like("grad", "mean", "var"))
-def adam_update(
-    weight: Any, grad: Any, mean: Any, var: Any, *, lr: float, beta1: float = 0.9,
-    beta2: float = 0.999, epsilon: float = 1e-8, wd: float = 0.0, rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-) -> Any:  # fmt: skip
-    """weight - lr * mean' / (sqrt(var') + epsilon); lr has the correction for the count."""
-    d = _scaled(weight, grad, rescale_grad, clip_gradient, wd)
-    m, v = mean * beta1 + d * (1 - beta1), var * beta2 + d * d * (1 - beta2)
-    return weight - m / (ops.sqrt(v) + epsilon) * lr, m, v
 
 
 @op("Crop")
