@@ -207,9 +207,7 @@ def _of_differences(measured: Callable[[Any], Any]) -> Callable[..., tuple[float
     return of_both
 
 
-def _made(
-    names: str, measured: Any, what: str, fields: Any = None, **defaults: Any
-) -> type[EvalMetric]:
+def _made(names: str, measured: Any, what: str, fields: Any = None, **defaults: Any) -> Any:
     """A metric whose own arguments are `defaults`, in order, and then its name.
 
     Args:
