@@ -113,15 +113,11 @@ def backward(
         return
     ys = [h.read() for h in heads]
     found = _variables(ys)
-    before, state.recorders = state.recorders, 0
-    try:
+    with _Scope(False, None):
         dxs = _gradients(ys, [leaf for _, leaf in found], seeds)
         for (v, _), dx in zip(found, dxs, strict=True):
-            storage = v.grad.storage
-            storage.set(storage.get() + dx if v.grad_req == "add" else plain(dx))
+            tape.add_or_write(v, plain(dx))
             v._fresh_grad = True
-    finally:
-        state.recorders = before
     if not retain_graph:  # a state that goes on to the next batch is a number then
         nodes = set(producers(ys))
         for place in list(recorded):

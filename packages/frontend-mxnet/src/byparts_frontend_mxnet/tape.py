@@ -193,7 +193,7 @@ class Tape:
         for (_, _, storage), value in zip(alive, results, strict=False):
             storage.fill(value)
         for (v, _), value in zip(by_argument, results[len(alive) :], strict=True):
-            _add_or_write(v, value)
+            add_or_write(v, value)
         self.calls, self.arguments = [], []
 
     def _run_recorded(self) -> None:
@@ -275,7 +275,7 @@ class _Plan:
                 if x in dxs and self.update is not None and not kept:
                     own[v] = NDArray(dxs[x])  # not kept: no memory for it, and it may be fused
                 elif x in dxs:
-                    _add_or_write(v, dxs[x])
+                    add_or_write(v, dxs[x])
             given = [dxs[x] if x in dxs else ops.zeros_like(x) for x in leaves[len(self.weights) :]]
         outputs = [environment[i][j].read() for i, j in self.ends]
         if self.update is not None:
@@ -310,7 +310,8 @@ def _reached(ys: Sequence[Value], leaves: Sequence[Value]) -> list[Value]:
     return [x for x in dict.fromkeys(leaves) if x in read]
 
 
-def _add_or_write(variable: Any, gradient: Any) -> None:
+def add_or_write(variable: Any, gradient: Any) -> None:
+    """Put a gradient into that of a variable, or add it, as `grad_req` says."""
     storage = variable.grad.storage
     storage.set(storage.get() + gradient if variable.grad_req == "add" else gradient)
 

@@ -90,6 +90,12 @@ class Parameter:
     def _is_known(self) -> bool:
         return self.shape is not None and all(d > 0 for d in self.shape)
 
+    def _fits(self, shape: Any) -> bool:
+        """Whether it can have this shape: sizes of 0 are open."""
+        own = self.shape or shape
+        pairs = zip(own, shape, strict=False)
+        return len(own) == len(shape) and all([a in (0, b) for a, b in pairs])
+
     def _make(self) -> None:
         init, devices = self._deferred
         self._deferred = None
@@ -125,9 +131,7 @@ class Parameter:
         Raises:
             MXNetError: the op cannot tell, or says something else.
         """
-        own = self.shape or (0,) * len(shape or ())
-        fits = shape is not None and len(own) == len(shape)
-        if not fits or any(a not in (0, b) for a, b in zip(own, shape, strict=True)):
+        if shape is None or not self._fits(shape):
             raise MXNetError(
                 f"parameter {self.name!r} has the shape {self.shape}, and op {op} says {shape}; "
                 "give the parameter all sizes"
@@ -194,10 +198,7 @@ class Parameter:
         Raises:
             MXNetError: the shape is another.
         """
-        known = self.shape or data.shape
-        if len(known) != len(data.shape) or any(
-            a not in (0, b) for a, b in zip(known, data.shape, strict=True)
-        ):
+        if not self._fits(data.shape):
             raise MXNetError(f"parameter {self.name!r} is {self.shape}, and cannot be {data.shape}")
         if not self._data:
             self.shape = tuple(data.shape)

@@ -56,6 +56,8 @@ class Module(BaseModule):
         self._optimizer: Any = None
         self._kvstore: Any = None
         self._updater: Any = None
+        self._loaded: Any = None  # parameters of a checkpoint, until it is bound
+        self._states_file: Optional[str] = None
 
     _label_shapes = property(lambda self: self.label_shapes)  # how programs of 2017 predict
 
@@ -110,6 +112,9 @@ class Module(BaseModule):
         self.binded = True
         if shared_module is not None:
             self.params_initialized = shared_module.params_initialized
+        if self._loaded is not None:
+            self.set_params(*self._loaded)
+            self._loaded = None
 
     def _reshape(self, data_shapes: Any, label_shapes: Any, old: Any = None) -> None:
         """Take the executor for these shapes, or make one with the same parameters."""
@@ -216,6 +221,9 @@ class Module(BaseModule):
                 kvstore.init(i, self._exec.arg_dict[name])
             kvstore.set_optimizer(optimizer)
         self.optimizer_initialized = True
+        if self._states_file is not None:
+            self.load_optimizer_states(self._states_file)
+            self._states_file = None
 
     def borrow_optimizer(self, shared_module: Module) -> None:
         """Use the optimizer of another module, with its states."""
@@ -307,9 +315,9 @@ class Module(BaseModule):
     ) -> Module:
         """The module of a checkpoint; bind it next."""
         symbol, arg, aux = load_checkpoint(prefix, epoch)
-        module = _Loaded(symbol, **keywords)
-        module.start = (arg, aux)
-        module.states = f"{prefix}-{epoch:04d}.states" if load_optimizer_states else None
+        module = Module(symbol, **keywords)
+        module._loaded = (arg, aux)
+        module._states_file = f"{prefix}-{epoch:04d}.states" if load_optimizer_states else None
         return module
 
     def save_optimizer_states(self, fname: str) -> None:
@@ -328,25 +336,6 @@ class Module(BaseModule):
         else:
             weights = {i: self._exec.arg_dict[n] for i, n in enumerate(self._param_names)}
             self._updater.load(fname, weights)
-
-
-class _Loaded(Module):
-    """A module that has its parameters from a checkpoint when it is bound."""
-
-    start: Any = None
-    states: Optional[str] = None
-
-    def bind(self, *args: Any, **keywords: Any) -> None:
-        before = self.binded
-        super().bind(*args, **keywords)
-        if not before:
-            self.set_params(*self.start)
-
-    def init_optimizer(self, *args: Any, **keywords: Any) -> None:
-        super().init_optimizer(*args, **keywords)
-        if self.states is not None:
-            self.load_optimizer_states(self.states)
-            self.states = None
 
 
 def _described(shapes: Any) -> list[DataDesc]:

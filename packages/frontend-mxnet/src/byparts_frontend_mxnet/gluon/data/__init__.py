@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Optional
 
-import numpy as np
-
 from byparts_frontend_mxnet import nd
 from byparts_frontend_mxnet.errors import MXNetError
 from byparts_frontend_mxnet.gluon.data import vision as vision
@@ -14,6 +12,7 @@ from byparts_frontend_mxnet.gluon.data.dataset import (
     ArrayDataset as ArrayDataset,
     Dataset as Dataset,
     SimpleDataset as SimpleDataset,
+    as_array,
 )
 from byparts_frontend_mxnet.nd.array import NDArray
 from byparts_frontend_mxnet.stream import numpy_stream
@@ -72,11 +71,8 @@ class BatchSampler(Sampler):
 
     def __len__(self) -> int:
         count = len(self._sampler) + len(self._rest)
-        return (
-            -(-count // self._batch_size)
-            if self._last_batch == "keep"
-            else count // self._batch_size
-        )
+        rest = self._batch_size - 1 if self._last_batch == "keep" else 0
+        return (count + rest) // self._batch_size
 
 
 def default_batchify_fn(data: Sequence[Any]) -> Any:
@@ -85,8 +81,7 @@ def default_batchify_fn(data: Sequence[Any]) -> Any:
         return nd.stack(*data, axis=0)
     if isinstance(data[0], tuple):
         return [default_batchify_fn(column) for column in zip(*data, strict=True)]
-    elements = np.asarray(data)
-    return nd.array(elements, dtype=np.float32 if elements.dtype == np.float64 else elements.dtype)
+    return as_array(data)
 
 
 class DataLoader:

@@ -80,10 +80,13 @@ class ArrayDataset(Dataset):
             return None
 
         def batch(indices: Any) -> Any:
-            parts = [a[indices] for a in self._data]
-            arrays = [
-                nd.array(p, dtype="float32" if p.dtype == "float64" else p.dtype) for p in parts
-            ]
+            arrays = [as_array(a[indices]) for a in self._data]
             return arrays[0] if len(arrays) == 1 else arrays
 
         return batch
+
+
+def as_array(elements: Any) -> NDArray:
+    """An NDArray of the dtype of NumPy's, f32 of f64."""
+    x = np.asarray(elements)
+    return nd.array(x, dtype=np.float32 if x.dtype == np.float64 else x.dtype)
