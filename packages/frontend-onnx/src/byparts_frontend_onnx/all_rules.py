@@ -15,6 +15,7 @@ from byparts_frontend_onnx.standard import (
     recurrent,
     reduction,
     resize,
+    sampling,
     sequence,
     shape,
     signal,
@@ -22,6 +23,6 @@ from byparts_frontend_onnx.standard import (
 
 STANDARD = (
     *(contraction, control, creation, elementwise, indexing, normalization, pool, quantize, random),
-    *(recurrent, reduction, resize, sequence, shape, signal),
+    *(recurrent, reduction, resize, sampling, sequence, shape, signal),
 )
 MODULES = (*STANDARD, attention, fused, quantized, trees)

@@ -1,4 +1,4 @@
-"""Products of matrices, einsum, convolutions."""
+"""Products of matrices, einsum, determinants, convolutions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import string
 from typing import Any
 
 import byparts_opset as ops
-from byparts_frontend_onnx.node import OnnxNode, rank_of
+from byparts_frontend_onnx.node import OnnxNode, rank_of, shape_of
 from byparts_frontend_onnx.rules import rules
 from byparts_frontend_onnx.standard.window import Window, window_of
 from byparts_graph_ir import Value
@@ -51,7 +51,43 @@ def einsum(node: OnnxNode, *xs: Value) -> Value:
         dots = "".join(free[: max(counts)])
         if all(n == len(dots) for n in counts):
             equation = equation.replace("...", dots)
-    return ops.einsum(equation, *xs)
+    if "..." in equation:
+        return ops.einsum(equation, *xs)
+    terms, arrow, result = equation.partition("->")
+    if not arrow:
+        result = "".join(c for c in sorted({*terms} - {","}) if terms.count(c) == 1)
+    pairs = [_diagonals(node, t, x) for t, x in zip(terms.split(","), xs, strict=True)]
+    equation = ",".join(t for t, _ in pairs) + "->" + result
+    return ops.einsum(equation, *(x for _, x in pairs))
+
+
+def _diagonals(node: OnnxNode, term: str, x: Value) -> tuple[str, Value]:
+    """An operand of which no letter names two axes, by the diagonals of those that do."""
+    for letter in sorted(set(term)):
+        while term.count(letter) > 1:
+            i, j = term.index(letter), term.rindex(letter)
+            dims = shape_of(x)
+            size = dims[i]
+            if not isinstance(size, int) or dims[j] != size:
+                raise node.undetermined(f"a diagonal of {x.type}", size, dims[j])
+            order = [*(a for a in range(len(term)) if a not in (i, j)), i, j]
+            flat: Any = (*(dims[a] for a in order[:-2]), size * size)
+            places = ops.arange(0, size * size, size + 1, "i64")
+            x = ops.gather(ops.reshape(ops.transpose(x, order), flat), places, len(term) - 2)
+            term = "".join(term[a] for a in order[:-1])
+    return term, x
+
+
+@rules.on("Det")
+def determinant(node: OnnxNode, x: Value) -> Value:
+    """The determinant of each square matrix: [..., n, n] -> [...]."""
+    try:
+        from byparts_linalg import det
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("byparts_linalg"):
+            raise
+        raise node.refuse("a determinant without the part byparts-linalg") from None
+    return det(x)
 
 
 @rules.on("Conv")
