@@ -95,6 +95,19 @@ def test_columns_are_summed_into_images() -> None:
     _agrees(source, source, x=x)
 
 
+def test_windows_that_are_deformed() -> None:
+    """Two groups of offsets and two of channels, a mask, and an image that is left at all sides."""
+    deformed = node("DeformConv", ["x", "w", "offset", "b", "mask"], ["y"], pads=[1, 0, 2, 1],
+                    strides=[2, 1], dilations=[1, 2], group=2, offset_group=2)  # fmt: skip
+    shapes = {"x": ["n", 4, "h", "w"], "w": [6, 2, 3, 2], "offset": ["n", 24, "i", "j"],
+              "b": [6], "mask": ["n", 12, "i", "j"]}  # fmt: skip
+    sizes = {"x": (2, 4, 4, 5), "w": (6, 2, 3, 2), "offset": (2, 24, 3, 4), "b": (6,),
+             "mask": (2, 12, 3, 4)}  # fmt: skip
+    feed = {name: RANDOM.standard_normal(s).astype(np.float32) for name, s in sizes.items()}
+    source = model([deformed], shapes, ["y"], version=19)
+    _agrees(source, source, **feed)
+
+
 @pytest.mark.parametrize("equation", ["ii", "iij->ji", "iji,j->i", "iii->i"])
 def test_diagonals_of_einsum(equation: str) -> None:
     terms = equation.partition("->")[0].split(",")

@@ -3,6 +3,7 @@
 from byparts_frontend_onnx import trees
 from byparts_frontend_onnx.microsoft import attention, fused, quantized
 from byparts_frontend_onnx.standard import (
+    columns,
     contraction,
     control,
     creation,
@@ -22,7 +23,18 @@ from byparts_frontend_onnx.standard import (
 )
 
 STANDARD = (
-    *(contraction, control, creation, elementwise, indexing, normalization, pool, quantize, random),
+    *(
+        columns,
+        contraction,
+        control,
+        creation,
+        elementwise,
+        indexing,
+        normalization,
+        pool,
+        quantize,
+        random,
+    ),
     *(recurrent, reduction, resize, sampling, sequence, shape, signal),
 )
 MODULES = (*STANDARD, attention, fused, quantized, trees)

@@ -1,4 +1,4 @@
-"""Elements of images at places that a program computes: grids, regions; sums of windows.
+"""Elements of images at places that a program computes: those of a grid, those of regions.
 
 An image [n, channels, height, width] becomes a table with a row of channels for each point.  Along
 an axis a place is a few taps: a row, what it counts, and whether it lies inside.  The result joins
@@ -10,15 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import reduce
 from itertools import product
-from math import prod
 from typing import Any, Optional, Union
 
 import numpy as np
 
 import byparts_opset as ops
-from byparts_frontend_onnx.node import OnnxNode, ints, shape_of
+from byparts_frontend_onnx.node import OnnxNode, shape_of
 from byparts_frontend_onnx.rules import rules
-from byparts_frontend_onnx.sizes import Known, Size, counted, size_value
+from byparts_frontend_onnx.sizes import Size, counted, size_value
 from byparts_frontend_onnx.standard.elementwise import is_float, zero
 from byparts_graph_ir import Value
 from byparts_opset.dtypes import numpy_dtype
@@ -48,16 +47,16 @@ def grid_sample(node: OnnxNode, x: Value, grid: Value) -> Value:
 
     -1 and 1 are the borders of the image, or with `align_corners` its first and last points.
     """
-    dims, wide = _sizes(node, x), _wide(grid)
+    dims, places = sizes_of(node, x), as_places(grid)
     axes = len(dims) - 2
     taps = []
     for axis, size in enumerate(dims[2:]):
         column = axes - 1 - axis
-        place = ops.squeeze(ops.getitem(wide, (Ellipsis, slice(column, column + 1))), -1)
-        taps.append(_grid_taps(node, place, _length(size, wide)))
+        place = ops.squeeze(ops.getitem(places, (Ellipsis, slice(column, column + 1))), -1)
+        taps.append(_grid_taps(node, place, length_of(size, places)))
     exact = is_float(x) or node.get("mode") == "nearest"
     image = ops.reshape(counted(dims[0]), (-1, *(1,) * axes))
-    y = reduce(ops.add, _terms(x if exact else ops.cast(x, "f32"), dims, image, taps))
+    y = reduce(ops.add, terms(x if exact else ops.cast(x, "f32"), dims, image, taps))
     y = ops.transpose(y, (0, axes + 1, *range(1, axes + 1)))
     return y if exact else ops.cast(y, x.type.dtype)
 
@@ -69,6 +68,26 @@ def _grid_taps(node: OnnxNode, place: Value, length: Length) -> list[Tap]:
         raise node.refuse(f"mode {mode!r} with padding_mode {padding!r}")
     low, high = (0.0, length - 1.0) if node.get("align_corners") else (-0.5, length - 0.5)
     p = (place + 1.0) * 0.5 * (high - low) + low
+    return taps_at(p, length, mode, padding, (low, high))
+
+
+def taps_at(
+    p: Value,
+    length: Length,
+    mode: str = "linear",
+    padding: str = "zeros",
+    ends: tuple[Length, Length] = (0.0, 0.0),
+) -> list[Tap]:
+    """The taps of places along an axis.
+
+    Args:
+        p: places; the first point of the axis is at 0.
+        length: the number of points, as a float, or where it has a name a 0-d value.
+        mode: "nearest", "linear" or "cubic".
+        padding: "zeros", "border" or "reflection": what is outside.
+        ends: where the border and the reflection begin.
+    """
+    low, high = ends
     if mode == "nearest":
         p = ops.round(p)
     if padding == "border":  # all of a place: cubic weights reach back into the image else
@@ -144,8 +163,8 @@ def _half_pixel(node: OnnxNode) -> bool:
 
 
 def _regions(node: OnnxNode, x: Value, rois: Value, images: Value, samples: list[int]) -> Value:
-    half, dims = _half_pixel(node), _sizes(node, x)
-    edges = _wide(rois) * node.get("spatial_scale") - (0.5 if half else 0.0)
+    half, dims = _half_pixel(node), sizes_of(node, x)
+    edges = as_places(rois) * node.get("spatial_scale") - (0.5 if half else 0.0)
     wanted = [node.get("output_height"), node.get("output_width")]
     taps = []
     for axis in range(2):
@@ -155,10 +174,10 @@ def _regions(node: OnnxNode, x: Value, rois: Value, images: Value, samples: list
         count = wanted[axis] * samples[axis]
         parts = ((np.arange(count) + 0.5) / count).astype(numpy_dtype(edges.type.dtype))
         place = ops.expand_dims(first + side * ops.constant(parts), 2 - axis)
-        taps.append(_region_taps(place, _length(dims[2 + axis], edges)))
+        taps.append(_region_taps(place, length_of(dims[2 + axis], edges)))
     image = ops.reshape(ops.cast(images, "i64"), (-1, 1, 1))
     most = node.get("mode") == "max"
-    y = reduce(ops.maximum if most else ops.add, _terms(x, dims, image, taps))
+    y = reduce(ops.maximum if most else ops.add, terms(x, dims, image, taps))
     shape: Any = (-1, wanted[0], samples[0], wanted[1], samples[1], dims[1])
     y = (ops.max if most else ops.mean)(ops.reshape(y, shape), (2, 4))
     return ops.transpose(y, (0, 3, 1, 2))
@@ -173,7 +192,7 @@ def _region_taps(p: Value, length: Length) -> list[Tap]:
     return [Tap(ops.cast(row, "i64"), weight, inside) for row, weight in pairs]
 
 
-def _terms(x: Value, dims: list[Size], image: Value, taps: list[list[Tap]]) -> list[Value]:
+def terms(x: Value, dims: list[Size], image: Value, taps: list[list[Tap]]) -> list[Value]:
     """[places..., channels] for each combination of a tap of each axis.
 
     Args:
@@ -184,7 +203,7 @@ def _terms(x: Value, dims: list[Size], image: Value, taps: list[list[Tap]]) -> l
     """
     rows: Any = (-1, dims[1])
     table = ops.reshape(ops.transpose(x, (0, *range(2, len(dims)), 1)), rows)
-    terms = []
+    parts = []
     for chosen in product(*taps):
         place = image
         for size, tap in zip(dims[2:], chosen, strict=True):
@@ -197,18 +216,20 @@ def _terms(x: Value, dims: list[Size], image: Value, taps: list[list[Tap]]) -> l
         if insides:
             inside = ops.expand_dims(reduce(ops.logical_and, insides), -1)
             term = ops.where(inside, term, zero(term))
-        terms.append(term)
-    return terms
+        parts.append(term)
+    return parts
 
 
-def _sizes(node: OnnxNode, x: Value) -> list[Size]:
+def sizes_of(node: OnnxNode, x: Value) -> list[Size]:
+    """The shape of x, of which every size is a number or has a name."""
     dims = [d for d in shape_of(x) if d is not None]
     if len(dims) < len(shape_of(x)):
         raise node.undetermined(f"the shape {x.type}")
     return dims
 
 
-def _length(size: Size, like: Value) -> Length:
+def length_of(size: Size, like: Value) -> Length:
+    """A size as a float, or where it has a name as a 0-d value of the dtype of another."""
     return float(size) if isinstance(size, int) else ops.cast(size_value(size), like.type.dtype)
 
 
@@ -216,41 +237,6 @@ def _number(length: Length, like: Value) -> Value:
     return ops.fill(length, like.type.dtype) if isinstance(length, float) else length
 
 
-def _wide(places: Value) -> Value:
+def as_places(places: Value) -> Value:
     """Places in a dtype that tells the points of an image apart."""
     return places if places.type.dtype in ("f32", "f64") else ops.cast(places, "f32")
-
-
-@rules.on("Col2Im", known=(1, 2))
-def col2im(node: OnnxNode, x: Value, image_shape: Known, block_shape: Known) -> Value:
-    """x: [n, channels * block, windows] summed into images: [n, channels, image_shape...]."""
-    sizes = ints(image_shape), ints(block_shape)
-    if any(isinstance(s, str) for s in (*sizes[0], *sizes[1])):
-        raise node.undetermined(f"the shapes {sizes}", *sizes[0], *sizes[1])
-    image, block = (np.array(s, np.int64) for s in sizes)
-    axes = len(image)
-    strides, dilations = (node.get(a) or [1] * axes for a in ("strides", "dilations"))
-    pads = np.array(node.get("pads") or [0] * 2 * axes).reshape(2, axes)
-    padded = image + pads.sum(0)
-    counts = (padded - (block - 1) * dilations - 1) // strides + 1
-    node.limited(*block.tolist(), *counts.tolist())
-    places = np.zeros((), np.int64)
-    for axis in range(axes):  # [block..., windows...], axis by axis
-        along = (np.arange(block[axis]) * dilations[axis])[:, None]
-        along = along + np.arange(counts[axis]) * strides[axis]
-        places = places[..., None, None] * padded[axis] + along
-    order = (*range(0, 2 * axes, 2), *range(1, 2 * axes, 2))
-    flat = np.ascontiguousarray(places.transpose(order)).reshape(-1)
-    n, columns = _sizes(node, x)[:2]
-    if not isinstance(columns, int):
-        raise node.undetermined(f"the shape {x.type}", columns)
-    shape: Any = (n, columns // prod(block.tolist()))
-    blank = ops.broadcast_to(zero(x), (*shape, prod(padded.tolist())))
-    updates = ops.reshape(x, (*shape, len(flat)))
-    y = ops.reshape(
-        ops.scatter_add(ops.constant(flat), updates, blank, 2), (*shape, *padded.tolist())
-    )
-    cut = (
-        slice(low, low + size) for low, size in zip(pads[0].tolist(), image.tolist(), strict=True)
-    )
-    return ops.getitem(y, (slice(None), slice(None), *cut))
