@@ -8,12 +8,13 @@ from itertools import product
 import numpy as np
 import pytest
 from models import FLOAT, INT64, model, node, run
-from onnx import ModelProto
+from onnx import ModelProto, TensorProto
 from onnx.reference import ReferenceEvaluator
 
 from byparts_frontend_onnx import Undetermined, UnsupportedOp, from_onnx
 from byparts_runtime import Executor
 
+DOUBLE = TensorProto.DOUBLE
 RANDOM = np.random.default_rng(28)
 X = RANDOM.standard_normal((2, 2, 3, 4)).astype(np.float32)
 GRID = RANDOM.uniform(-5, 5, (2, 3, 2, 2)).astype(np.float32)  # most places are outside
@@ -108,12 +109,25 @@ def test_windows_that_are_deformed() -> None:
     _agrees(source, source, **feed)
 
 
+def test_a_transposed_convolution_over_three_axes() -> None:
+    """The adjoint of the convolution: <conv(y), x> = <y, conv_transpose(x)>, in two groups."""
+    attributes = {"strides": [2, 1, 2], "dilations": [2, 1, 1], "pads": [1, 0, 1, 0, 1, 1]}
+    w = RANDOM.standard_normal((4, 3, 2, 3, 2))
+    back = node("ConvTranspose", ["x", "w"], ["y"], group=2, **attributes)
+    x = RANDOM.standard_normal((2, 4, 3, 4, 3))
+    (y,) = run(model([back], {"x": (DOUBLE, list(x.shape))}, ["y"], {"w": w}), x=x)
+    other = RANDOM.standard_normal(y.shape)
+    there = node("Conv", ["z", "w"], ["y"], group=2, **attributes)
+    (z,) = run(model([there], {"z": (DOUBLE, list(y.shape))}, ["y"], {"w": w}), z=other)
+    np.testing.assert_allclose((z * x).sum(), (other * y).sum())
+
+
 @pytest.mark.parametrize("equation", ["ii", "iij->ji", "iji,j->i", "iii->i"])
 def test_diagonals_of_einsum(equation: str) -> None:
     terms = equation.partition("->")[0].split(",")
     feed = {f"x{i}": RANDOM.standard_normal((3,) * len(t)) for i, t in enumerate(terms)}
     total = node("Einsum", list(feed), ["y"], equation=equation)
-    source = model([total], {n: (11, list(x.shape)) for n, x in feed.items()}, ["y"])
+    source = model([total], {n: (DOUBLE, list(x.shape)) for n, x in feed.items()}, ["y"])
     (y,) = run(source, **feed)
     np.testing.assert_allclose(y, np.einsum(equation, *feed.values()))
 

@@ -35,6 +35,8 @@ def col2im(node: OnnxNode, x: Value, image_shape: Known, block_shape: Known) -> 
     pads = np.array(node.get("pads") or [0] * 2 * axes).reshape(2, axes)
     padded = image + pads.sum(0)
     counts = (padded - (block - 1) * dilations - 1) // strides + 1
+    if min(*block, *counts) < 1:
+        raise node.refuse(f"an image {image.tolist()} of {counts.tolist()} windows")
     node.limited(*block.tolist(), *counts.tolist())
     places = np.zeros((), np.int64)
     for axis in range(axes):  # [block..., windows...], axis by axis

@@ -5,9 +5,12 @@ from __future__ import annotations
 import string
 from typing import Any
 
+import numpy as np
+
 import byparts_opset as ops
 from byparts_frontend_onnx.node import OnnxNode, rank_of, shape_of
 from byparts_frontend_onnx.rules import rules
+from byparts_frontend_onnx.standard.elementwise import zero
 from byparts_frontend_onnx.standard.window import Window, window_of
 from byparts_graph_ir import Value
 
@@ -146,7 +149,7 @@ def _conv3d(node: OnnxNode, x: Value, w: Value, window: Window, groups: int) -> 
 def conv_transpose(node: OnnxNode, x: Value, w: Value, bias: Value | None = None) -> Value:
     """The gradient of a convolution with respect to its input."""
     kernel = [int(k) for k in node.dims(w, "the shape of its filter")[2:]]
-    if len(kernel) > 2:
+    if len(kernel) > 3:
         raise node.refuse(f"a transposed convolution over {len(kernel)} axes")
     window = _transposed_window(node, x, kernel)
     more = list(window.more)
@@ -154,11 +157,35 @@ def conv_transpose(node: OnnxNode, x: Value, w: Value, bias: Value | None = None
         x, w, window = ops.expand_dims(x, 2), ops.expand_dims(w, 2), window.with_first_axis()
         more = [0, *more]
     groups = node.get("group")
-    y = ops.conv2d_transpose(x, w, window.strides, "VALID", window.dilations, groups)  # type: ignore[arg-type]
+    y = (_conv3d_transpose if len(kernel) == 3 else _conv2d_transpose)(node, x, w, window, groups)
     y = ops.pad(y, [(0, 0), (0, 0), *((0, m) for m in more)]) if any(more) else y
     cut = tuple(slice(low or None, -high if high else None) for low, high in window.pads)
     y = ops.getitem(y, (slice(None), slice(None), *cut))
     return with_bias(ops.squeeze(y, 2) if len(kernel) == 1 else y, bias)
+
+
+def _conv2d_transpose(node: OnnxNode, x: Value, w: Value, window: Window, groups: int) -> Value:
+    return ops.conv2d_transpose(x, w, window.strides, "VALID", window.dilations, groups)  # type: ignore[arg-type]
+
+
+def _conv3d_transpose(node: OnnxNode, x: Value, w: Value, window: Window, groups: int) -> Value:
+    """Planes of the filter as channels of a convolution over two axes, added where they belong."""
+    n, channels, depth, *sizes = node.dims(x)
+    _, some, planes, *kernel = node.dims(w)
+    if min(planes, depth) < 1:
+        raise node.refuse(f"a transposed convolution of {x.type} with {w.type}")
+    images = ops.reshape(ops.transpose(x, (0, 2, 1, 3, 4)), (n * depth, channels, *sizes))
+    filters = ops.reshape(w, (channels, some * planes, *kernel))
+    y = _conv2d_transpose(node, images, filters, window.without_first_axis(), groups)
+    out, area = groups * some, node.dims(y)[2:]
+    y = ops.transpose(ops.reshape(y, (n, depth, out, planes, *area)), (0, 2, 3, 1, 4, 5))
+    step, apart = window.strides[0], window.dilations[0]
+    node.limited(planes, depth)
+    places = np.arange(planes)[:, None] * apart + np.arange(depth) * step
+    shape = (n, out, int(places.max()) + 1, *area)
+    updates = ops.reshape(y, (n, out, places.size, *area))
+    where = ops.constant(places.reshape(-1).astype(np.int64))
+    return ops.scatter_add(where, updates, ops.broadcast_to(zero(x), shape), 2)
 
 
 def _transposed_window(node: OnnxNode, x: Value, kernel: list[int]) -> Window:

@@ -23,6 +23,7 @@ from byparts_graph_ir import Value
 from byparts_opset.dtypes import numpy_dtype
 
 Length = Union[float, Value]
+_AXES = 3  # of images, at most
 _CUBIC = -0.75  # coefficient a of Keys 1981; GridSample has no attribute for it
 
 
@@ -172,6 +173,7 @@ def _regions(node: OnnxNode, x: Value, rois: Value, images: Value, samples: list
                        for c in (1 - axis, 3 - axis))  # fmt: skip
         side = last - first if half else ops.maximum(last - first, _number(1.0, edges))
         count = wanted[axis] * samples[axis]
+        node.limited(count)
         parts = ((np.arange(count) + 0.5) / count).astype(numpy_dtype(edges.type.dtype))
         place = ops.expand_dims(first + side * ops.constant(parts), 2 - axis)
         taps.append(_region_taps(place, length_of(dims[2 + axis], edges)))
@@ -221,7 +223,14 @@ def terms(x: Value, dims: list[Size], image: Value, taps: list[list[Tap]]) -> li
 
 
 def sizes_of(node: OnnxNode, x: Value) -> list[Size]:
-    """The shape of x, of which every size is a number or has a name."""
+    """The shape of x, of which every size is a number or has a name.
+
+    Raises:
+        Undetermined: one has neither.
+        UnsupportedOp: x has more than three axes beside those of samples and channels.
+    """
+    if len(shape_of(x)) > _AXES + 2:  # 4 ** axes gathers
+        raise node.refuse(f"an image of the shape {x.type}")
     dims = [d for d in shape_of(x) if d is not None]
     if len(dims) < len(shape_of(x)):
         raise node.undetermined(f"the shape {x.type}")
