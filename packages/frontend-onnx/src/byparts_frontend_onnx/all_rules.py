@@ -3,6 +3,7 @@
 from byparts_frontend_onnx import trees
 from byparts_frontend_onnx.microsoft import attention, fused, quantized
 from byparts_frontend_onnx.standard import (
+    columns,
     contraction,
     control,
     creation,
@@ -15,13 +16,25 @@ from byparts_frontend_onnx.standard import (
     recurrent,
     reduction,
     resize,
+    sampling,
     sequence,
     shape,
     signal,
 )
 
 STANDARD = (
-    *(contraction, control, creation, elementwise, indexing, normalization, pool, quantize, random),
-    *(recurrent, reduction, resize, sequence, shape, signal),
+    *(
+        columns,
+        contraction,
+        control,
+        creation,
+        elementwise,
+        indexing,
+        normalization,
+        pool,
+        quantize,
+        random,
+    ),
+    *(recurrent, reduction, resize, sampling, sequence, shape, signal),
 )
 MODULES = (*STANDARD, attention, fused, quantized, trees)

@@ -7,6 +7,7 @@ child.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,13 +20,14 @@ from byparts_frontend_onnx.rules import rules
 from byparts_graph_ir import Value
 
 Array = NDArray[Any]
-_COMPARISONS = {
+_COMPARISONS: dict[str, Callable[[Value, Value], Value]] = {
     "BRANCH_LEQ": ops.less_equal,
     "BRANCH_LT": ops.less,
     "BRANCH_GTE": ops.greater_equal,
     "BRANCH_GT": ops.greater,
     "BRANCH_EQ": ops.equal,
     "BRANCH_NEQ": ops.not_equal,
+    "BRANCH_MEMBER": lambda x, members: ops.any(ops.equal(ops.expand_dims(x, -1), members), -1),
 }
 _DEEPEST = 200
 
@@ -42,6 +44,7 @@ class Forest:
         missing: whether nan counts as holding.
         roots: a node for each tree.
         depth: how often to descend.
+        members: [nodes, most]: the set that a node with "BRANCH_MEMBER" looks in, filled with nan.
     """
 
     features: Array
@@ -51,6 +54,7 @@ class Forest:
     missing: Array
     roots: Array
     depth: int
+    members: Array | None = None
 
     def leaves(self, x: Value) -> Value:
         """The leaf of each sample in each tree, as places in the table."""
@@ -70,10 +74,15 @@ class Forest:
 
     def _compared(self, seen: Value, limit: Value, place: Value) -> Value:
         names = sorted(set(self.modes) - {"LEAF"}) or ["BRANCH_LEQ"]
-        holds = _COMPARISONS[names[0]](seen, limit)
-        for name in names[1:]:
+        holds: Value | None = None
+        for name in names:
+            other = limit
+            if name == "BRANCH_MEMBER":
+                other = ops.gather(ops.constant(self.members), place)
+            answer = _COMPARISONS[name](seen, other)
             here = ops.gather(ops.constant(np.array([m == name for m in self.modes])), place)
-            holds = ops.where(here, _COMPARISONS[name](seen, limit), holds)
+            holds = answer if holds is None else ops.where(here, answer, holds)
+        assert holds is not None
         return holds
 
 
@@ -82,7 +91,7 @@ def _forest(node: OnnxNode) -> tuple[Forest, dict[tuple[int, int], int]]:
     trees, ids = node.get("nodes_treeids"), node.get("nodes_nodeids")
     places = {key: i for i, key in enumerate(zip(trees, ids, strict=True))}
     modes = list(node.get("nodes_modes"))
-    unknown = sorted(set(modes) - {*_COMPARISONS, "LEAF"})
+    unknown = sorted(set(modes) - {*_COMPARISONS, "LEAF"} | {*modes} & {"BRANCH_MEMBER"})
     if unknown or len(places) < len(ids):
         raise node.refuse(f"the mode {unknown[0]}" if unknown else "two nodes of one number")
     children = np.array([
@@ -148,8 +157,6 @@ def tree_ensemble_regressor(node: OnnxNode, x: Value) -> Value:
 def tree_ensemble(node: OnnxNode, x: Value) -> Value:
     """The same, as version 5 has it: leaves in a table of their own, put behind the nodes here."""
     modes = [int(m) for m in node.walk.array(node.get("nodes_modes"))]
-    if max(modes) >= len(_COMPARISONS):
-        raise node.refuse("a node that looks for members of a set")
     names, weights = list(_COMPARISONS), node.walk.array(node.get("leaf_weights"))
     n, leaves = len(modes), len(weights)
     ends = np.arange(n, n + leaves)
@@ -166,7 +173,7 @@ def tree_ensemble(node: OnnxNode, x: Value) -> Value:
         np.concatenate([splits, np.zeros(leaves, splits.dtype)]),
         [names[m] for m in modes] + ["LEAF"] * leaves,
         children, np.concatenate([missing, np.zeros(leaves, bool)]), roots,
-        _depth(node, children, roots),
+        _depth(node, children, roots), _members(node, modes, n + leaves),
     )  # fmt: skip
     table = np.zeros((n + leaves, node.get("n_targets")), splits.dtype)
     table[ends, np.array(node.get("leaf_targetids"))] = weights
@@ -175,6 +182,24 @@ def tree_ensemble(node: OnnxNode, x: Value) -> Value:
     transforms = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
     y = joins[node.get("aggregate_function")](found, 1)
     return transformed(transforms[node.get("post_transform")], y)
+
+
+def _members(node: OnnxNode, modes: list[int], rows: int) -> Array | None:
+    """The sets of the nodes that look in one, which the file ends with nan, one after another."""
+    at = [i for i, m in enumerate(modes) if m == list(_COMPARISONS).index("BRANCH_MEMBER")]
+    if not at:
+        return None
+    values = node.walk.array(node.get("membership_values"))
+    ends = np.flatnonzero(np.isnan(values))
+    if len(ends) != len(at):
+        raise node.refuse(f"membership_values of {len(ends)} sets for {len(at)} nodes")
+    sets = np.split(values, ends + 1)[:-1]
+    most = max(map(len, sets))
+    node.limited(rows, most)
+    table = np.full((rows, most), np.nan, values.dtype)
+    for row, members in zip(at, sets, strict=True):
+        table[row, : len(members)] = members
+    return table
 
 
 @rules.on("ai.onnx.ml:TreeEnsembleClassifier")

@@ -1,13 +1,16 @@
-"""Products of matrices, einsum, convolutions."""
+"""Products of matrices, einsum, determinants, convolutions."""
 
 from __future__ import annotations
 
 import string
 from typing import Any
 
+import numpy as np
+
 import byparts_opset as ops
-from byparts_frontend_onnx.node import OnnxNode, rank_of
+from byparts_frontend_onnx.node import OnnxNode, rank_of, shape_of
 from byparts_frontend_onnx.rules import rules
+from byparts_frontend_onnx.standard.elementwise import zero
 from byparts_frontend_onnx.standard.window import Window, window_of
 from byparts_graph_ir import Value
 
@@ -51,7 +54,43 @@ def einsum(node: OnnxNode, *xs: Value) -> Value:
         dots = "".join(free[: max(counts)])
         if all(n == len(dots) for n in counts):
             equation = equation.replace("...", dots)
-    return ops.einsum(equation, *xs)
+    if "..." in equation:
+        return ops.einsum(equation, *xs)
+    terms, arrow, result = equation.partition("->")
+    if not arrow:
+        result = "".join(c for c in sorted({*terms} - {","}) if terms.count(c) == 1)
+    pairs = [_diagonals(node, t, x) for t, x in zip(terms.split(","), xs, strict=True)]
+    equation = ",".join(t for t, _ in pairs) + "->" + result
+    return ops.einsum(equation, *(x for _, x in pairs))
+
+
+def _diagonals(node: OnnxNode, term: str, x: Value) -> tuple[str, Value]:
+    """An operand of which no letter names two axes, by the diagonals of those that do."""
+    for letter in sorted(set(term)):
+        while term.count(letter) > 1:
+            i, j = term.index(letter), term.rindex(letter)
+            dims = shape_of(x)
+            size = dims[i]
+            if not isinstance(size, int) or dims[j] != size:
+                raise node.undetermined(f"a diagonal of {x.type}", size, dims[j])
+            order = [*(a for a in range(len(term)) if a not in (i, j)), i, j]
+            flat: Any = (*(dims[a] for a in order[:-2]), size * size)
+            places = ops.arange(0, size * size, size + 1, "i64")
+            x = ops.gather(ops.reshape(ops.transpose(x, order), flat), places, len(term) - 2)
+            term = "".join(term[a] for a in order[:-1])
+    return term, x
+
+
+@rules.on("Det")
+def determinant(node: OnnxNode, x: Value) -> Value:
+    """The determinant of each square matrix: [..., n, n] -> [...]."""
+    try:
+        from byparts_linalg import det
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("byparts_linalg"):
+            raise
+        raise node.refuse("a determinant without the part byparts-linalg") from None
+    return det(x)
 
 
 @rules.on("Conv")
@@ -110,7 +149,7 @@ def _conv3d(node: OnnxNode, x: Value, w: Value, window: Window, groups: int) -> 
 def conv_transpose(node: OnnxNode, x: Value, w: Value, bias: Value | None = None) -> Value:
     """The gradient of a convolution with respect to its input."""
     kernel = [int(k) for k in node.dims(w, "the shape of its filter")[2:]]
-    if len(kernel) > 2:
+    if len(kernel) > 3:
         raise node.refuse(f"a transposed convolution over {len(kernel)} axes")
     window = _transposed_window(node, x, kernel)
     more = list(window.more)
@@ -118,11 +157,35 @@ def conv_transpose(node: OnnxNode, x: Value, w: Value, bias: Value | None = None
         x, w, window = ops.expand_dims(x, 2), ops.expand_dims(w, 2), window.with_first_axis()
         more = [0, *more]
     groups = node.get("group")
-    y = ops.conv2d_transpose(x, w, window.strides, "VALID", window.dilations, groups)  # type: ignore[arg-type]
+    y = (_conv3d_transpose if len(kernel) == 3 else _conv2d_transpose)(node, x, w, window, groups)
     y = ops.pad(y, [(0, 0), (0, 0), *((0, m) for m in more)]) if any(more) else y
     cut = tuple(slice(low or None, -high if high else None) for low, high in window.pads)
     y = ops.getitem(y, (slice(None), slice(None), *cut))
     return with_bias(ops.squeeze(y, 2) if len(kernel) == 1 else y, bias)
+
+
+def _conv2d_transpose(node: OnnxNode, x: Value, w: Value, window: Window, groups: int) -> Value:
+    return ops.conv2d_transpose(x, w, window.strides, "VALID", window.dilations, groups)  # type: ignore[arg-type]
+
+
+def _conv3d_transpose(node: OnnxNode, x: Value, w: Value, window: Window, groups: int) -> Value:
+    """Planes of the filter as channels of a convolution over two axes, added where they belong."""
+    n, channels, depth, *sizes = node.dims(x)
+    _, some, planes, *kernel = node.dims(w)
+    if min(planes, depth) < 1:
+        raise node.refuse(f"a transposed convolution of {x.type} with {w.type}")
+    images = ops.reshape(ops.transpose(x, (0, 2, 1, 3, 4)), (n * depth, channels, *sizes))
+    filters = ops.reshape(w, (channels, some * planes, *kernel))
+    y = _conv2d_transpose(node, images, filters, window.without_first_axis(), groups)
+    out, area = groups * some, node.dims(y)[2:]
+    y = ops.transpose(ops.reshape(y, (n, depth, out, planes, *area)), (0, 2, 3, 1, 4, 5))
+    step, apart = window.strides[0], window.dilations[0]
+    node.limited(planes, depth)
+    places = np.arange(planes)[:, None] * apart + np.arange(depth) * step
+    shape = (n, out, int(places.max()) + 1, *area)
+    updates = ops.reshape(y, (n, out, places.size, *area))
+    where = ops.constant(places.reshape(-1).astype(np.int64))
+    return ops.scatter_add(where, updates, ops.broadcast_to(zero(x), shape), 2)
 
 
 def _transposed_window(node: OnnxNode, x: Value, kernel: list[int]) -> Window:

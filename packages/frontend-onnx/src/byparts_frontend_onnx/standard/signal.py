@@ -1,4 +1,4 @@
-"""Fourier transforms as products with matrices of sines and cosines; suppression of boxes."""
+"""Fourier transforms as products with matrices of sines and cosines; mels; suppression of boxes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import byparts_opset as ops
 from byparts_frontend_onnx.node import OnnxNode, axis_in, ints, rank_of
 from byparts_frontend_onnx.rules import rules
 from byparts_frontend_onnx.sizes import Known
+from byparts_frontend_onnx.tensors import dtype_of
 from byparts_graph_ir import Value
 from byparts_opset.dtypes import numpy_dtype
 
@@ -77,6 +78,26 @@ def stft(
     if window is not None:
         frames = frames * ops.reshape(window, (-1, 1))
     return _transformed(node, frames, size, False, bool(node.get("onesided", 1)))
+
+
+@rules.on("MelWeightMatrix", known=(0, 1, 2, 3, 4))
+def mel_weight_matrix(
+    node: OnnxNode, mels: Known, length: Known, rate: Known, lower: Known, upper: Known
+) -> Array:
+    """[frequencies, mels]: triangles of weights, evenly spaced on the mel scale (O'Shaughnessy)."""
+    (count,), (size,), (hertz,) = ([int(i) for i in ints(k)] for k in (mels, length, rate))
+    node.limited(size // 2 + 1, count)
+    ends = np.array([np.asarray(e).item() for e in (lower, upper)], np.float64)
+    first, last = 2595 * np.log10(1 + ends / 700)
+    steps = first + np.arange(count + 2) * (last - first) / (count + 2)  # as ONNX spaces them
+    edges = np.floor((size + 1) * 700 * (10 ** (steps / 2595) - 1) / hertz).astype(np.int64)
+    low, middle, high = edges[:-2], edges[1:-1], edges[2:]
+    j = np.arange(size // 2 + 1)[:, None]
+    up = np.where(low < middle, (j - low) / np.maximum(middle - low, 1), 1.0)
+    down = (high - j) / np.maximum(high - middle, 1)
+    rising, falling = (low <= j) & (j <= middle), (middle <= j) & (j < high)
+    weights = np.where(falling, down, np.where(rising, up, 0.0))
+    return weights.astype(numpy_dtype(dtype_of(node.get("output_datatype"))))
 
 
 @rules.on("NonMaxSuppression", known=(0, 1, 2, 3, 4))
