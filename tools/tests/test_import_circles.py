@@ -38,6 +38,7 @@ BY_STRING = {
     ("byparts_graph_ir.parts.hooks", "module"): "other distributions",
     ("byparts_graph_ir.parts.hooks", "package"): "other distributions",
     ("byparts_tf_files.protobuf_modules", "f'{_PLACE}.text_format'"): "an installed protobuf",
+    ("byparts_tf_files.protobuf_modules", "f'{_PLACE}.message'"): "an installed protobuf",
     # To be deleted when they are imports.
     ("byparts_op_loops.rules", "module"): "",
 }
