@@ -27,7 +27,7 @@ from byparts_frontend_tf.graph.kind import Kind
 from byparts_graph_ir import FLOATS, Graph, GraphError, Node, Op, TensorType, dimension
 from byparts_graph_ir.model.frozen import replace as changed
 
-_NO_PLACEHOLDER = ("i4",)
+_NO_PLACEHOLDER = ("i4", "u16", "u32", "u64")  # the front-end computes with none of these
 _NAMES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "u8": "uint8"}
 # Ops whose function in TensorFlow has their name.  Not among them: maximum and minimum, whose
 # gradient at a tie is there that of the first alone.

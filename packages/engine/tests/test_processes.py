@@ -8,8 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from random_tasks import SECONDS, steps, wait_for
@@ -103,49 +102,9 @@ def _in_child(engine: Engine, *variables: object) -> int:
     return 7 if told == 2 and ran == [1] and not threads() else 1
 
 
-@contextmanager
-def interrupts(every_s: float) -> Iterator[None]:
-    """Raise KeyboardInterrupt in this thread again and again."""
-    handler = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    signal.setitimer(signal.ITIMER_REAL, every_s, every_s)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, handler)
-
-
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs signal.setitimer")
-def test_an_interrupt_between_any_two_steps_of_a_push_leaves_the_order_whole() -> None:
-    ran: list[int] = []
-    tried = interrupted = 0
-    with Engine(2) as engine:
-        a = engine.new_variable("a")
-        try:
-            with interrupts(0.0005):
-                while interrupted < 100:
-                    try:
-                        while True:
-                            engine.push(lambda i=tried: ran.append(i), writes=[a])  # type: ignore[misc]
-                            tried += 1
-                    except KeyboardInterrupt:
-                        interrupted += 1
-        except KeyboardInterrupt:
-            pass  # on the way out of the loop
-        engine.wait_all()
-        assert ran == sorted(ran)
-        assert set(range(tried)) <= set(ran)  # one that was interrupted may have been pushed
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs signal.setitimer")
-def test_an_interrupted_wait_loses_no_error() -> None:
-    start = threading.Event()
-    with Engine(1) as engine:
-        a = engine.new_variable("a")
-        engine.push(lambda: (start.wait(SECONDS), 1 // 0), writes=[a])
-        for wait in (engine.wait_all, lambda: engine.wait_for(a)):
-            with pytest.raises(KeyboardInterrupt), interrupts(0.05):
-                wait()
-        start.set()
-        with pytest.raises(ZeroDivisionError):
-            engine.wait_for(a)
+def test_interrupts_between_any_two_steps_leave_the_order_whole_and_lose_no_error() -> None:
+    """In a process of their own: here they would meet pytest and callbacks of the collector."""
+    script = Path(__file__).with_name("interrupted.py")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300)
+    assert done.stdout == "pushes whole\nerror kept\n", done.stderr
