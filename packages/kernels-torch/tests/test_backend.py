@@ -5,9 +5,20 @@ from __future__ import annotations
 import re
 from functools import partial
 
+import numpy as np
 import pytest
 
-from byparts_graph_ir import HOST, ITEM_BYTES, SUB_BYTE, MissingRule, Node, Op, TensorType, Value
+from byparts_graph_ir import (
+    HOST,
+    ITEM_BYTES,
+    Graph,
+    Input,
+    MissingRule,
+    Node,
+    Op,
+    TensorType,
+    Value,
+)
 from byparts_graph_ir.parts.hub import parts
 from byparts_opset import Add, Cast
 
@@ -40,14 +51,14 @@ def test_a_view_is_the_memory_itself() -> None:
     assert bytes(HOST.read(memory, 0, 20)) == b"\0" * 16 + b"\0\0\x80?"
 
 
-@pytest.mark.parametrize("dtype", sorted(ITEM_BYTES.keys() - SUB_BYTE))
+@pytest.mark.parametrize("dtype", sorted(table.DTYPES))
 def test_every_dtype_has_its_size(dtype: str) -> None:
     x = table.view(HOST.allocate(64), 0, TensorType(dtype, (4,)))
 
     assert x.element_size() == ITEM_BYTES[dtype]
 
 
-@pytest.mark.parametrize("dtype", sorted(ITEM_BYTES.keys() - SUB_BYTE))
+@pytest.mark.parametrize("dtype", sorted(table.DTYPES))
 def test_a_tensor_of_bytes_is_memory_too(dtype: str) -> None:
     """A workspace is one."""
     block = table.view(HOST.allocate(128), 0, TensorType("u8", (128,)))
@@ -67,6 +78,8 @@ def test_four_bits_are_refused_by_name() -> None:
         table.view(HOST.allocate(64), 0, TensorType("i4", (4,)))
     with pytest.raises(MissingRule, match=r"'torch' has no kernel for Add on \(i4\[2\], i4\[2\]\)"):
         parts.backend("torch").compile(Add(), [TensorType("i4", (2,))] * 2)
+    with pytest.raises(MissingRule, match=r"have no u32 there; cast to i64 before"):
+        parts.backend("torch").compile(Add(), [TensorType("u32", (2,))] * 2)
     with pytest.raises(MissingRule, match=r"Cast on \(f32\[2\]\) -> \(i4\[2\]\)"):
         parts.backend("torch").compile(Cast("i4"), [TensorType("f32", (2,))])
 
@@ -100,3 +113,15 @@ def test_an_added_kernel_runs_in_the_arena(monkeypatch: pytest.MonkeyPatch) -> N
     made.bind(double((2,)), [x], [y])()
 
     assert y.tolist() == [2.0, 4.0]
+
+
+def test_what_torch_lacks_is_computed_by_the_next_backend() -> None:
+    pytest.importorskip("byparts_kernels_numpy", reason="needs the next backend")
+    build = pytest.importorskip("byparts_runtime", reason="needs the runtime").build
+    x = Input(TensorType("u32", (3,)))
+    program = build(Graph.of([x], [Add()(x, x)]), backends=("torch", "numpy"))
+
+    (y,) = program(np.array([1, 2**31, 2**32 - 1], np.uint32))
+
+    assert y.dtype == np.uint32
+    assert y.tolist() == [2, 0, 2**32 - 2]

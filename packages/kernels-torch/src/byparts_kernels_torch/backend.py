@@ -66,6 +66,7 @@ def make_backend(device: str, threads: Optional[int], keep_denormals: bool, tf32
         raise GraphError(f"threads and keep_denormals are for the CPU; the device is {device!r}")
     around = partial(Context, threads, keep_denormals)
     facts: dict[str, Any] = {"around": around, "passes": PASSES, "copy": owned}
+    facts["lacks"] = table.LACKS
     host = Backend("torch", table.view, table.kernels, flushes=not keep_denormals, **facts)
     return host if device == "cpu" else on_gpu(host, find_gpu(device), tf32)
 

@@ -34,6 +34,7 @@ def on_gpu(host: Backend, gpu: Gpu, tf32: bool) -> Backend:
         passes=host.passes,
         capture=partial(record, gpu),
         copy=host.copy,
+        lacks=host.lacks,
     )
 
 

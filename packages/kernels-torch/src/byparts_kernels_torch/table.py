@@ -35,11 +35,11 @@ Tensors: TypeAlias = Sequence[Tensor]
 kernels: Table[KernelRule] = Table("kernel")
 allocates: dict[type[Op], str] = {}  # op -> why its kernel allocates, or copies, at each run
 
-# Of u16, u32 and u64 torch has the names, and nearly no operators.
+LACKS = UNSIGNED - {"u8"}  # torch has their names, and nearly no operators
 DTYPES: dict[str, torch.dtype] = {
     ours: getattr(torch, theirs)
     for ours, theirs in ARRAY_DTYPES.items()
-    if ours not in SUB_BYTE and ours not in UNSIGNED - {"u8"}
+    if ours not in SUB_BYTE | LACKS
 }
 NAMES = {theirs: ours for ours, theirs in DTYPES.items()}
 

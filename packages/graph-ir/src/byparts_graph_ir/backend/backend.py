@@ -92,6 +92,7 @@ class Backend(Frozen):
         flushes: whether numbers below the smallest normal one may be taken for 0.
         sub_byte: whether the rule for an op takes dtypes of less than a byte (i4), too.  Without it
             none does: a rule for i8 would give numbers that i4 does not have.
+        lacks: dtypes that its arrays cannot have.
     """
 
     name: str
@@ -108,6 +109,7 @@ class Backend(Frozen):
     loops: bool = False
     copy: Callable[[Array], Array] | None = None
     sub_byte: Callable[[Op], bool] | None = None
+    lacks: frozenset[str] = frozenset()
     flushes: bool = False
     slow_to_build: bool = False
 
@@ -273,12 +275,16 @@ class Backend(Frozen):
                 f"add one with @kernels.on({name})"
             )
         results = op.infer(*types)
-        narrow = SUB_BYTE.intersection([t.dtype for t in (*types, *results)])
-        if narrow and not (self.sub_byte is not None and self.sub_byte(op)):
+        dtypes = [t.dtype for t in (*types, *results)]
+        absent = sorted(self.lacks.intersection(dtypes))
+        if self.sub_byte is None or not self.sub_byte(op):
+            absent += sorted(SUB_BYTE.intersection(dtypes))
+        if absent:
             gives = f"({inputs}) -> ({', '.join(map(str, results))})"
+            one, other = absent[0], "i8" if absent[0] in SUB_BYTE else "i64"
             raise Refused(
                 f"backend {self.name!r} has no kernel for {name} on {gives}: its arrays have no "
-                f"{min(narrow)} there; cast to i8 before, or add a backend that takes {min(narrow)}"
+                f"{one} there; cast to {other} before, or add a backend that takes {one}"
             )
 
     def _bytes(self, size: int) -> Array:

@@ -109,8 +109,8 @@ VECTORS = Forms(
         ): "__builtin_convertvector(__builtin_convertvector({a}, {i64}), {v})",
         ("cast", "any", "any"): "__builtin_convertvector({a}, {v})",
         ("bitcast", "bool", "any"): "({v})-(({i}){a})",
-        ("bitcast", "half", "any"): "to_{s}({a})",
-        ("bitcast", "any", "half"): "from_{v}({a})",
+        ("bitcast", "half", "any"): "({v})to_{s}({a})",
+        ("bitcast", "any", "half"): "from_{v}(({h}){a})",
         ("bitcast", "any", "any"): "({v}){a}",
     }
 )

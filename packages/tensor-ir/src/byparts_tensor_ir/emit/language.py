@@ -109,6 +109,7 @@ _FIELDS: dict[str, Callable[[Fields], str]] = {
     "s": lambda x: x.vector(x.e.args[0].dtype),
     "i32": lambda x: x.vector("i32"),
     "i64": lambda x: x.vector("i64"),
+    "h": lambda x: x.vector("i16"),
     "last_bit": lambda x: str(8 * VALUE_BYTES[x.e.dtype] - 1),
 }
 
