@@ -277,8 +277,9 @@ class Backend(Frozen):
         results = op.infer(*types)
         dtypes = [t.dtype for t in (*types, *results)]
         absent = sorted(self.lacks.intersection(dtypes))
-        if self.sub_byte is None or not self.sub_byte(op):
-            absent += sorted(SUB_BYTE.intersection(dtypes))
+        narrow = SUB_BYTE.intersection(dtypes)
+        if narrow and not (self.sub_byte is not None and self.sub_byte(op)):
+            absent += sorted(narrow)
         if absent:
             gives = f"({inputs}) -> ({', '.join(map(str, results))})"
             one, other = absent[0], "i8" if absent[0] in SUB_BYTE else "i64"
